@@ -1,0 +1,2 @@
+export type * from './engine.ts'
+export type * from './request.ts'

@@ -1,0 +1,13 @@
+import type { ActiveRequest } from '../request.ts'
+
+/** Who runs next, and with whom. One per loaded model version. */
+export interface Scheduler {
+  /** Takes responsibility for the request: it will be answered or failed, once. Throws when it refuses. */
+  enqueue(request: ActiveRequest): void
+  /** Requests taken and not yet answered. */
+  readonly inflight: number
+  /** Requests waiting for an instance. */
+  readonly pending: number
+  /** Refuses new requests and resolves when none is in flight. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,6 @@
+export * from './datatype.ts'
+export * from './tensor.ts'
+export * from './status.ts'
+export type * from './v2/request.ts'
+export type * from './v2/response.ts'
+export type * from './config/schema.ts'
