@@ -1,0 +1,323 @@
+import type { Flag } from './flags.ts'
+import { SERVE_FLAGS, UP_FLAGS } from './flags.ts'
+import type { Given } from './command-line.ts'
+import { checkValue, parseBool, parseFloating, parseInteger, readCommandLine, UsageError } from './command-line.ts'
+import type { ApiGroup, Restriction } from './settings.ts'
+import {
+  checkParts,
+  groupSettings,
+  parseCacheSetting,
+  parseMetricsSetting,
+  parseOwnedSetting,
+  parseRestrictions,
+} from './settings.ts'
+import { checkPorts } from './ports.ts'
+
+export interface LogOptions {
+  readonly verbose: number
+  readonly info: boolean
+  readonly warning: boolean
+  readonly error: boolean
+  readonly format: 'default' | 'ISO8601'
+  /** Empty = the console. */
+  readonly file: string
+  /** Control characters in messages are written as JSON does, so that a line stays a line. */
+  readonly escape: boolean
+}
+
+export interface HttpOptions {
+  readonly enabled: boolean
+  readonly address: string
+  readonly port: number
+  readonly reusePort: boolean
+  /** Empty = no header is forwarded. */
+  readonly forwardPattern: string
+  /** Most threads for large JSON bodies. */
+  readonly threads: number
+  /** Bytes. */
+  readonly maxInputSize: number
+  readonly restricted: ReadonlyMap<ApiGroup, Restriction>
+  /** Superset: origins allowed by CORS; empty = no CORS answers, as the original. */
+  readonly corsOrigins: readonly string[]
+  /** Superset: 400 instead of the recorded 500 for malformed JSON, 415 instead of 501 for an unknown encoding. */
+  readonly properClientErrors: boolean
+}
+
+export interface MetricsOptions {
+  readonly enabled: boolean
+  readonly address: string
+  readonly port: number
+  readonly cpu: boolean
+  readonly gpu: boolean
+  readonly intervalMs: number
+  readonly config: Readonly<Record<string, string>>
+}
+
+export interface ConsoleOptions {
+  readonly address: string
+  readonly port: number
+  readonly dataDirectory: string
+}
+
+/** Everything the command line and the environment say, checked once. */
+export interface ServeOptions {
+  readonly id: string
+  readonly exitTimeoutSeconds: number
+  readonly log: LogOptions
+  readonly repositories: readonly string[]
+  readonly exitOnError: boolean
+  readonly autoComplete: boolean
+  readonly strictReadiness: boolean
+  readonly controlMode: 'none' | 'poll' | 'explicit'
+  readonly pollSeconds: number
+  readonly startupModels: readonly string[]
+  readonly modelConfigName: string
+  readonly loadThreads: number
+  readonly loadRetries: number
+  readonly namespacing: boolean
+  readonly backendConfig: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly rateLimit: 'execution_count' | 'off'
+  readonly allowClientShm: boolean
+  readonly http: HttpOptions
+  readonly grpc: { readonly enabled: boolean; readonly address: string; readonly port: number }
+  readonly metrics: MetricsOptions
+  readonly console: ConsoleOptions
+  /** Flags that were given and change nothing, each with its reason. */
+  readonly notices: readonly string[]
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Typed look-ups in what was given. */
+class Values {
+  readonly given: Given
+  constructor(given: Given) {
+    this.given = given
+  }
+  all(flag: string): readonly string[] {
+    return this.given.get(flag) ?? []
+  }
+  text(flag: string, fallback: string): string {
+    return this.all(flag).at(-1) ?? fallback
+  }
+  bool(flag: string, fallback: boolean): boolean {
+    const text = this.all(flag).at(-1)
+    return text === undefined ? fallback : parseBool(flag, text)
+  }
+  int(flag: string, fallback: number, bits: 32 | 64 = 32): number {
+    const text = this.all(flag).at(-1)
+    return text === undefined ? fallback : parseInteger(flag, text, bits)
+  }
+  has(flag: string): boolean {
+    return this.given.has(flag)
+  }
+}
+
+/** Reads the command line of `serve` (or `up`). Throws UsageError on the first mistake. */
+export function parseServeOptions(
+  args: readonly string[],
+  env: Environment,
+  command: 'serve' | 'up' = 'serve',
+): ServeOptions {
+  const flags = command === 'up' ? UP_FLAGS : SERVE_FLAGS
+  const given = readCommandLine(args, flags)
+  for (const flag of flags)
+    if (flag.name !== 'log-verbose') for (const text of given.get(flag.name) ?? []) checkValue(flag, text)
+  const values = new Values(given)
+  checkLaterSettings(values)
+  const vertex = env['AIP_MODE'] === 'PREDICTION'
+  const options: ServeOptions = {
+    id: values.text('id', 'triton'),
+    exitTimeoutSeconds: Math.max(0, values.int('exit-timeout-secs', 30)),
+    log: parseLog(values, env),
+    ...parseRepository(values, env),
+    backendConfig: groupSettings(
+      values.all('backend-config').map((text) => parseOwnedSetting('backend-config', text, 'backend name')),
+    ),
+    rateLimit: parseRateLimit(values),
+    allowClientShm: values.bool('allow-client-shm', false),
+    http: parseHttp(values, !vertex),
+    grpc: {
+      enabled: values.bool('allow-grpc', !vertex),
+      address: values.text('grpc-address', '0.0.0.0'),
+      port: values.int('grpc-port', 8001),
+    },
+    metrics: parseMetrics(values),
+    console: {
+      address: values.text('console-address', '127.0.0.1'),
+      port: values.int('console-port', 8080),
+      dataDirectory: values.text('data-dir', '.conch'),
+    },
+    notices: listNotices(values, flags),
+  }
+  checkPorts(options, command)
+  return options
+}
+
+function parseLog(values: Values, env: Environment): LogOptions {
+  const format = values.text('log-format', 'default')
+  if (format !== 'default' && format !== 'ISO8601')
+    throw new UsageError('log-format', `invalid argument for --log-format, got: ${format}`)
+  const verbose = values.text('log-verbose', '0')
+  const level = /^(true|on)$/i.test(verbose)
+    ? 1
+    : /^(false|off)$/i.test(verbose)
+      ? 0
+      : parseInteger('log-verbose', verbose)
+  return {
+    verbose: Math.max(0, level),
+    info: values.bool('log-info', true),
+    warning: values.bool('log-warning', true),
+    error: values.bool('log-error', true),
+    format,
+    file: values.text('log-file', ''),
+    escape: !/^(0|false|off)$/i.test(env['TRITON_SERVER_ESCAPE_LOG_MESSAGES'] ?? ''),
+  }
+}
+
+function parseRepository(values: Values, env: Environment) {
+  const named = [...values.all('model-repository'), ...values.all('model-store')]
+  const fallback = env['AIP_STORAGE_URI']
+  const mode = values.text('model-control-mode', 'none').toLowerCase()
+  if (mode !== 'none' && mode !== 'poll' && mode !== 'explicit') {
+    throw new UsageError('model-control-mode', 'invalid argument for --model-control-mode')
+  }
+  const startupModels = [...new Set(values.all('load-model'))]
+  checkStartupModels(startupModels, mode)
+  if (values.has('model-config-name') && values.text('model-config-name', '') === '') {
+    throw new UsageError('model-config-name', 'Error: empty argument for --model-config-name')
+  }
+  return {
+    repositories: [...new Set(named.length === 0 && fallback ? [fallback] : named)].sort(),
+    exitOnError: values.bool('exit-on-error', true),
+    autoComplete: !values.has('disable-auto-complete-config') && !values.bool('strict-model-config', false),
+    strictReadiness: values.bool('strict-readiness', true),
+    controlMode: mode,
+    pollSeconds: mode === 'poll' ? values.int('repository-poll-secs', 15) : 0,
+    startupModels,
+    modelConfigName: values.text('model-config-name', ''),
+    loadThreads: Math.max(1, values.int('model-load-thread-count', 4)),
+    loadRetries: Math.max(0, values.int('model-load-retry-count', 0)),
+    namespacing: values.bool('model-namespacing', false),
+  } as const
+}
+
+function checkStartupModels(models: readonly string[], mode: string): void {
+  if (models.length === 0) return
+  if (mode !== 'explicit') {
+    throw new UsageError('', "Error: Use of '--load-model' requires setting '--model-control-mode=explicit' as well.")
+  }
+  if (models.includes('*') && models.length > 1) {
+    throw new UsageError('load-model', "Wildcard model name '*' must be the ONLY startup model if specified at all.")
+  }
+}
+
+function parseRateLimit(values: Values): 'execution_count' | 'off' {
+  const mode = values.text('rate-limit', 'off').toLowerCase()
+  if (mode !== 'execution_count' && mode !== 'off')
+    throw new UsageError('rate-limit', 'invalid argument for --rate-limit')
+  return mode
+}
+
+function parseHttp(values: Values, enabled: boolean): HttpOptions {
+  const maxInputSize = values.int('http-max-input-size', 67_108_864, 64)
+  if (maxInputSize <= 0)
+    throw new UsageError('http-max-input-size', 'Error: --http-max-input-size must be greater than 0.')
+  const clientErrors = values.text('http-client-errors', 'recorded')
+  if (clientErrors !== 'recorded' && clientErrors !== '400') {
+    throw new UsageError('http-client-errors', `expected "recorded" or "400". Got ${clientErrors}`)
+  }
+  return {
+    enabled: values.bool('allow-http', enabled),
+    address: values.text('http-address', '0.0.0.0'),
+    port: values.int('http-port', 8000),
+    reusePort: values.bool('reuse-http-port', false),
+    forwardPattern: values.text('http-header-forward-pattern', ''),
+    threads: Math.max(1, values.int('http-thread-count', 8)),
+    maxInputSize,
+    restricted: parseRestrictions('http-restricted-api', values.all('http-restricted-api'), 'api'),
+    corsOrigins: values.all('http-cors-origin').map((origin) => origin.replace(/\/$/, '')),
+    properClientErrors: clientErrors === '400',
+  }
+}
+
+function parseMetrics(values: Values): MetricsOptions {
+  const enabled = values.bool('allow-metrics', true)
+  const settings = values.all('metrics-config').map(parseMetricsSetting)
+  return {
+    enabled,
+    address: values.text('metrics-address', values.text('http-address', '0.0.0.0')),
+    port: values.int('metrics-port', 8002),
+    cpu: enabled && values.bool('allow-cpu-metrics', true),
+    gpu: enabled && values.bool('allow-gpu-metrics', true),
+    intervalMs: parseFloating('metrics-interval-ms', values.text('metrics-interval-ms', '2000')),
+    config: groupSettings(settings)[''] ?? {},
+  }
+}
+
+/** Checks the form of settings that nothing reads yet. */
+function checkLaterSettings(values: Values): void {
+  const caches = new Set(values.all('cache-config').map((text) => parseCacheSetting(text).owner))
+  if (caches.size > 1) {
+    throw new UsageError(
+      'cache-config',
+      'found multiple cache configurations, but only a single cache is currently supported',
+    )
+  }
+  if (caches.size > 0 && values.has('response-cache-byte-size')) {
+    throw new UsageError(
+      'cache-config',
+      'Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.',
+    )
+  }
+  for (const text of values.all('trace-config')) parseOwnedSetting('trace-config', text, 'trace mode')
+  for (const text of values.all('host-policy')) {
+    if (!/^[^,]+,[^=]+=.+$/.test(text))
+      throw new UsageError(
+        'host-policy',
+        `--host-policy option format is '<policy name>,<setting>=<value>'. Got ${text}`,
+      )
+  }
+  parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol')
+  for (const text of values.all('rate-limit-resource'))
+    checkParts('rate-limit-resource', text, '<resource_name>:<count>:<device>')
+  for (const flag of ['cuda-memory-pool-byte-size', 'cuda-virtual-address-size', 'model-load-gpu-limit']) {
+    for (const text of values.all(flag)) checkParts(flag, text, '<gpu>:<value>')
+  }
+  const threads = values.int('grpc-infer-thread-count', 2)
+  if (threads < 2 || threads > 128) {
+    throw new UsageError(
+      'grpc-infer-thread-count',
+      'invalid argument for --grpc-infer-thread-count. Must be in the range 2 to 128.',
+    )
+  }
+  const level = values.text('grpc-infer-response-compression-level', 'none')
+  if (!['none', 'low', 'medium', 'high'].includes(level)) {
+    throw new UsageError(
+      'grpc-infer-response-compression-level',
+      `invalid argument for --grpc-infer-response-compression-level, got: ${level}`,
+    )
+  }
+}
+
+function listNotices(values: Values, flags: readonly Flag[]): readonly string[] {
+  const notices: string[] = []
+  for (const flag of flags) {
+    const text = values.all(flag.name).at(-1)
+    if (flag.idle === '' || text === undefined || isOff(flag, text)) continue
+    notices.push(`--${flag.name}=${text} has no effect: ${flag.idle}.`)
+  }
+  if (values.bool('allow-grpc', false) && values.bool('grpc-use-ssl', false))
+    notices.push('--grpc-use-ssl has no effect: gRPC comes with a later release.')
+  return notices
+}
+
+/** Switching something off that does not exist needs no warning. */
+function isOff(flag: Flag, text: string): boolean {
+  return (
+    (flag.kind === 'bool' && FALSY.test(text)) ||
+    (flag.name === 'rate-limit' && text.toLowerCase() === 'off') ||
+    text === '0'
+  )
+}
+const FALSY = /^(false|off|0)$/i
