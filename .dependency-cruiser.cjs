@@ -74,12 +74,12 @@ module.exports = {
     wall(
       'faces-are-strangers',
       { path: '^apps/server/src/([^/]+)/', pathNot: TESTS },
-      { path: '^apps/server/src/[^/]+/', pathNot: ['^apps/server/src/$1/', '/generated/'] },
+      { path: '^apps/server/src/[^/]+/', pathNot: '^apps/server/src/$1/' },
     ),
     wall(
       'nouns-are-strangers',
       { path: '^apps/server/src/admin/([^/]+)/', pathNot: TESTS },
-      { path: '^apps/server/src/admin/[^/]+/', pathNot: ['^apps/server/src/admin/$1/', '/generated/'] },
+      { path: '^apps/server/src/admin/[^/]+/', pathNot: '^apps/server/src/admin/$1/' },
     ),
     wall(
       'features-are-strangers',
