@@ -1,0 +1,112 @@
+// The checks of `npm test`, in order. Each answers how many of its tests passed and failed; a plain tool counts as one.
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { env, root } from './setup.mjs'
+import { ensureChromium, ensurePython, python } from './setup-tests.mjs'
+
+export const RESULTS = path.join(root, '.cache', 'test')
+const CONFORMANCE = path.join(root, 'apps', 'server', 'test', 'conformance')
+
+/** Runs a command in sight of the user; answers its exit code. */
+function show(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'], ...options })
+    child.on('error', reject)
+    child.on('close', (code) => resolve(code ?? 1))
+  })
+}
+
+/** What a tool that failed without naming a failed test adds up to: one failure. */
+function verdict(code, { passed, failed, note = '' }) {
+  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed, note }
+}
+
+function tool(script) {
+  return async (extra) => {
+    const code = await show('npm', ['run', '--silent', script, ...(extra.length > 0 ? ['--', ...extra] : [])])
+    return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, note: '' }
+  }
+}
+
+function readResult(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}
+
+const counted = (number, word) => (number > 0 ? `${number} ${word}` : '')
+
+async function runUnit(extra) {
+  const file = path.join(RESULTS, 'unit.json')
+  const code = await show('vitest', [
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+    ...extra,
+  ])
+  const result = readResult(file)
+  return verdict(code, {
+    passed: result?.numPassedTests ?? 0,
+    failed: result?.numFailedTests ?? 0,
+    note: counted((result?.numPendingTests ?? 0) + (result?.numTodoTests ?? 0), 'skipped'),
+  })
+}
+
+async function runConformance(extra) {
+  await ensurePython()
+  const pytest = (args, options) =>
+    show(python, ['-m', 'pytest', '-p', 'no:cacheprovider', ...args], { cwd: CONFORMANCE, ...options })
+  const rules = await pytest(['-q', '--noconftest', 'check_expected_failures.py'])
+  if (rules !== 0) return { passed: 0, failed: 1, note: 'the rules of the expected failures are broken' }
+
+  const file = path.join(RESULTS, 'conformance.json')
+  // No gRPC listener yet: without this flag every server start would wait for its port.
+  const server = `'${path.join(root, 'bin', 'conch')}' serve --allow-grpc=false`
+  const code = await pytest([
+    `--server=${server}`,
+    `--summary=${file}`,
+    '--junitxml',
+    path.join(RESULTS, 'conformance.xml'),
+    '-q',
+    '-r',
+    'fE',
+    ...extra,
+  ])
+  const counts = readResult(file)?.counts ?? { passed: 0, failed: 0, xfailed: 0, xpassed: 0, skipped: 0 }
+  const notes = [
+    counted(counts.xfailed, 'expected failures'),
+    counted(counts.xpassed, 'of them pass now'),
+    counted(counts.skipped, 'skipped'),
+  ]
+  return verdict(code, {
+    passed: counts.passed,
+    failed: counts.failed + (code === 0 ? 0 : counts.xpassed),
+    note: notes.filter(Boolean).join(', '),
+  })
+}
+
+async function runJourney(extra) {
+  const chromium = await ensureChromium()
+  const file = path.join(RESULTS, 'journey.json')
+  const code = await show('playwright', ['test', '--reporter=list,json', ...extra], {
+    env: { ...env, CONCH_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
+  })
+  const stats = readResult(file)?.stats
+  return verdict(code, {
+    passed: (stats?.expected ?? 0) + (stats?.flaky ?? 0),
+    failed: stats?.unexpected ?? 0,
+    note: [counted(stats?.skipped ?? 0, 'skipped'), counted(stats?.flaky ?? 0, 'flaky')].filter(Boolean).join(', '),
+  })
+}
+
+export const steps = [
+  { name: 'format', what: 'prettier', run: tool('format:check') },
+  { name: 'lint', what: 'oxlint, type-aware', run: tool('lint') },
+  { name: 'types', what: 'TypeScript, tests included', run: tool('types') },
+  { name: 'walls', what: 'who may import whom', run: tool('walls') },
+  { name: 'dead', what: 'unused files, exports and dependencies', run: tool('dead') },
+  { name: 'unit', what: 'unit, property, wire and document tests', run: runUnit },
+  { name: 'console', what: 'the console builds', run: tool('build:console') },
+  { name: 'conformance', what: 'black-box suite against bin/conch serve', run: runConformance },
+  { name: 'journey', what: 'a person in a browser', run: runJourney },
+]
