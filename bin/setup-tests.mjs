@@ -16,9 +16,16 @@ export async function ensurePython() {
   const hash = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex')
   if (existsSync(python) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return
   checkDisk(1)
-  if (!existsSync(python)) await run('making a Python environment (.venv)', findPython(), ['-m', 'venv', VENV])
-  await run('installing Python packages for the conformance suite', python, [
-    ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS],
+  if (!existsSync(python)) await run('making a Python environment (.venv)', [findPython(), '-m', 'venv', VENV])
+  await run('installing Python packages for the conformance suite', [
+    python,
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '-r',
+    REQUIREMENTS,
   ])
   writeFileSync(STAMP, hash)
 }
@@ -69,8 +76,8 @@ export async function ensureChromium() {
   const found = process.env.CONCH_CHROMIUM ?? findOnPath(BROWSERS)
   if (found !== undefined) return found
   if (process.getuid?.() === 0 && findOnPath(['apt-get']) !== undefined) {
-    await run('looking for browser packages', 'apt-get', ['update', '-q'])
-    await run('installing Chromium', 'apt-get', ['install', '-q', '-y', '--no-install-recommends', 'chromium'])
+    await run('looking for browser packages', ['apt-get', 'update', '-q'])
+    await run('installing Chromium', ['apt-get', 'install', '-q', '-y', '--no-install-recommends', 'chromium'])
     return findOnPath(BROWSERS)
   }
   throw new SetupError(

@@ -26,12 +26,12 @@ export const env = {
 export const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
 /** Runs a command out of sight and shows that it still runs; its output appears only when it fails. */
-export function run(label, command, args, options = {}) {
+export function run(label, [command, ...args]) {
   const began = performance.now()
   process.stdout.write(`- ${label} …\n`)
   const alive = setInterval(() => process.stdout.write(`  still at it: ${label} (${seconds(began)})\n`), 15_000)
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], ...options })
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
     child.on('error', (error) => {
@@ -116,7 +116,8 @@ function checkNpm() {
 
 export async function buildConsole() {
   if (!existsSync(path.join(root, 'apps', 'console', 'src', 'app'))) return
-  await run('building the console (cached when unchanged)', 'turbo', [
+  await run('building the console (cached when unchanged)', [
+    'turbo',
     'run',
     'build',
     '--filter=@conch/console',
