@@ -95,7 +95,8 @@ export async function ensurePackages() {
   if (isInstalled()) return
   checkDisk(3)
   checkNpm()
-  await run('installing packages (npm ci; a minute or two)', 'npm', [
+  await run('installing packages (npm ci; a minute or two)', [
+    'npm',
     'ci',
     '--no-audit',
     '--no-fund',
