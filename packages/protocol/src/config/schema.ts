@@ -87,8 +87,8 @@ export interface Accelerator {
 }
 export interface CudaGraphSpec {
   batch_size: number
-  input: Record<string, { dim: string[] }>
-  graph_lower_bound?: { batch_size: number; input: Record<string, { dim: string[] }> } | undefined
+  input: Record<string, { dim: number[] }>
+  graph_lower_bound?: { batch_size: number; input: Record<string, { dim: number[] }> } | undefined
 }
 export interface ModelOptimizationPolicy {
   graph?: { level: number } | undefined
