@@ -21,6 +21,12 @@ export interface RegionRange {
   readonly byteSize: number
 }
 
+/** An input as the client sent it. */
+export interface RequestInput extends Tensor {
+  /** Where the elements are when they did not come with the request; `data` is empty then. */
+  readonly region?: RegionRange | undefined
+}
+
 /** One inference request, whichever wire brought it. All fields exist from birth: it is the hot path's record. */
 export interface InferRequest {
   model: string
@@ -38,7 +44,7 @@ export interface InferRequest {
   timeout: number
   /** What remains of `parameters` after the fields above. */
   parameters: Parameters
-  inputs: readonly Tensor[]
+  inputs: readonly RequestInput[]
   /** Empty = every output of the model. */
   outputs: readonly RequestedOutput[]
   /** Delivery of outputs that are not listed in `outputs`. */
