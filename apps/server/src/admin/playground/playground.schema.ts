@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { modelNameSchema, versionSchema } from '../model.schema.ts'
+
+export const exampleSchema = z.strictObject({ model: modelNameSchema, version: versionSchema.optional() })
+export const inferSchema = z.strictObject({
+  model: modelNameSchema,
+  version: versionSchema.optional(),
+  /** JSON text of a KServe v2 request body, not parsed by the browser: numbers stay exact. */
+  request: z.string().max(33_554_432, 'At most 32 MiB'),
+})
+
+/** Microseconds of one request's stages. */
+export interface StageTimes {
+  readonly queueUs: number
+  readonly inputUs: number
+  readonly inferUs: number
+  readonly outputUs: number
+  readonly totalUs: number
+}
+
+export interface OutputView {
+  readonly name: string
+  readonly datatype: string
+  readonly shape: readonly number[]
+  /** Null for BYTES and for empty outputs. Exact decimal texts, NaN excluded from min, max and mean. */
+  readonly stats: {
+    readonly min: string
+    readonly max: string
+    readonly mean: string
+    readonly nan: number
+    readonly zero: number
+  } | null
+  /** The first 1000 elements, row-major. */
+  readonly preview: readonly string[]
+  readonly count: number
+  /** Largest first, for outputs that have labels or look like class scores. */
+  readonly topk?: readonly { readonly index: number; readonly label: string | null; readonly value: string }[]
+  /** Raw bytes, up to 4 MB. */
+  readonly bytesBase64?: string
+}
+
+export interface InferResult {
+  /** The status that `POST /v2/models/<model>/infer` answers. */
+  readonly status: number
+  readonly timing: StageTimes
+  /** JSON text of the v2 response, null on error or above 16 MB. */
+  readonly response: string | null
+  readonly outputs: readonly OutputView[]
+  readonly error?: { readonly code: string; readonly message: string; readonly httpStatus: number }
+}

@@ -1,0 +1,12 @@
+import { operatorProcedure, router, viewerProcedure } from '../trpc.ts'
+import { makeExample } from './make-example.ts'
+import { exampleSchema, inferSchema } from './playground.schema.ts'
+import { runInference } from './run-inference.ts'
+
+export const playgroundRouter = router({
+  infer: operatorProcedure
+    .meta({ role: 'operator', audited: false })
+    .input(inferSchema)
+    .mutation(({ ctx, input }) => runInference(ctx, input)),
+  example: viewerProcedure.input(exampleSchema).query(({ ctx, input }) => makeExample(ctx.services, input)),
+})

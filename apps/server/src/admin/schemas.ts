@@ -1,0 +1,10 @@
+/** Inputs and answers of the admin face, for forms and types in the console. Nothing but zod behind it. */
+export * from './account/account.schema.ts'
+export * from './audit/audit.schema.ts'
+export * from './config/config.schema.ts'
+export * from './deploy/deploy.schema.ts'
+export * from './live/live.schema.ts'
+export type * from './log/log.schema.ts'
+export * from './model.schema.ts'
+export * from './models/models.schema.ts'
+export * from './playground/playground.schema.ts'
