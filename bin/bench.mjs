@@ -13,7 +13,7 @@ function findBenches() {
   const files = folders.flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((name) => path.join(folder, String(name))),
   )
-  return files.filter((file) => file.endsWith('.bench.ts')).toSorted()
+  return files.filter((file) => file.endsWith('.bench.ts'))
 }
 
 try {
