@@ -20,29 +20,29 @@ export function explainData(s: Uint8Array, at: number, input: UnreadData): never
       `receiving ${input.datatype} data via JSON is not supported. Please use the binary data format for input ${input.name}`,
     )
   }
-  const count = countChecked(s, at, input)
+  const count = countLeaves(s, at, input)
   failMember(
     'data',
     `Shape does not match true shape of 'data' field: input '${input.name}' of shape [${input.shape.join(',')}] takes ${input.count} elements, got ${count}`,
   )
 }
 
-/** Counts the elements, refusing the first that is not of the datatype's kind. */
-function countChecked(s: Uint8Array, at: number, input: UnreadData): number {
+/** Counts the elements of an array, nested or flat; for an input, refusing the first that is not of its kind. */
+export function countLeaves(s: Uint8Array, at: number, input?: UnreadData): number {
   let depth = 0
   let count = 0
   do {
     const c = s[at] ?? 0
     if (c === OPEN_ARRAY) {
       depth += 1
-      if (depth > MAX_DATA_DEPTH) failDepth(input.datatype)
+      if (depth > MAX_DATA_DEPTH) failDepth(input?.datatype)
       at += 1
     } else if (c === CLOSE_ARRAY) {
       depth -= 1
       at += 1
     } else if (c === COMMA) at += 1
     else {
-      if (count < input.count) checkElement(s, at, input)
+      if (input !== undefined && count < input.count) checkElement(s, at, input)
       count += 1
       at = skipValue(s, at)
     }
@@ -51,7 +51,7 @@ function countChecked(s: Uint8Array, at: number, input: UnreadData): number {
   return count
 }
 
-function failDepth(datatype: Datatype): never {
+function failDepth(datatype: Datatype | undefined): never {
   const text = `JSON nesting depth exceeds maximum allowed limit (${MAX_DATA_DEPTH})`
   throw new ConchError('INVALID_ARG', datatype === 'BYTES' ? text : `Unable to parse 'data': ${text}`)
 }

@@ -24,7 +24,9 @@ export function parseParameters(s: Uint8Array, at: number, request: InferRequest
   }
   const custom: Record<string, ParameterValue> = Object.create(null) as Record<string, ParameterValue>
   for (const [key, value] of findMembers(s, at)) {
-    if (!parseKnown(s, { key, at: value }, request)) custom[cutAtNul(key)] = parseParameter(s, value, key)
+    if (parseKnown(s, { key, at: value }, request)) continue
+    if (key.startsWith('triton_')) failReserved()
+    custom[cutAtNul(key)] = parseParameter(s, value, key)
   }
   request.parameters = custom
 }
@@ -75,14 +77,15 @@ export function checkCorrelationId(id: string): string {
   )
 }
 
+function failReserved(): never {
+  throw new ConchError(
+    'INVALID_ARG',
+    "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.",
+  )
+}
+
 /** A custom parameter: text, integer, boolean or double. */
 export function parseParameter(s: Uint8Array, at: number, key: string): ParameterValue {
-  if (key.startsWith('triton_')) {
-    throw new ConchError(
-      'INVALID_ARG',
-      "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.",
-    )
-  }
   const value = s[at] === QUOTE ? cutAtNul(readString(s, at)) : (readBoolean(s, at) ?? readNumeric(s, at))
   if (value === undefined) {
     throw new ConchError(

@@ -8,6 +8,13 @@ const COMMA = 0x2c
 
 /** Writes the elements of a tensor as a flat JSON array. */
 export function writeData(out: JsonBuffer, tensor: Tensor): void {
+  out.byte(0x5b)
+  writeElements(out, tensor)
+  out.byte(0x5d)
+}
+
+/** Writes the elements of a tensor with commas between them. */
+export function writeElements(out: JsonBuffer, tensor: Tensor): void {
   const { datatype, name, data } = tensor
   if (datatype === 'FP16' || datatype === 'BF16') {
     throw new ConchError(
@@ -15,7 +22,6 @@ export function writeData(out: JsonBuffer, tensor: Tensor): void {
       `sending ${datatype} data via JSON is not supported. Please use the binary data format for output`,
     )
   }
-  out.byte(0x5b)
   const count = countElements(tensor.shape)
   if (datatype === 'BYTES') {
     if (writeStrings(out, data) !== count) failSize(name)
@@ -23,7 +29,6 @@ export function writeData(out: JsonBuffer, tensor: Tensor): void {
     if (count * BYTE_SIZE[datatype] !== data.length) failSize(name)
     writeNumbers(out, tensor)
   }
-  out.byte(0x5d)
 }
 
 function failSize(name: string): never {
