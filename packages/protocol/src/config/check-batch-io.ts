@@ -30,7 +30,9 @@ function checkSources(complaints: Complaints, sources: readonly string[], path: 
   for (const [index, source] of sources.entries()) {
     if (input.some((one) => one.name === source)) continue
     const hint = `inputs are ${input.map((one) => one.name).join(', ')}`
-    complaints.add(`${path}.source_input[${String(index)}]`, `unknown source input name '${source}' for ${name}`, { hint })
+    complaints.add(`${path}.source_input[${String(index)}]`, `unknown source input name '${source}' for ${name}`, {
+      hint,
+    })
   }
 }
 
@@ -51,7 +53,8 @@ function checkBatchOutputs(complaints: Complaints): void {
       const at = `${path}.target_name[${String(place)}]`
       if (!output.some((one) => one.name === target)) {
         complaints.add(at, `unknown target output name '${target}' for ${name}`)
-      } else if (seen.has(target)) complaints.add(at, `target output name '${target}' can only be specified once for ${name}`)
+      } else if (seen.has(target))
+        complaints.add(at, `target output name '${target}' can only be specified once for ${name}`)
       seen.add(target)
     }
   }

@@ -22,10 +22,15 @@ interface Preferred {
 export function checkPreferred(complaints: Complaints, preferred: Preferred): void {
   const { name, max_batch_size: most } = complaints.config
   const rest = preferred.sizes.filter((size) => size > 0 && size <= most)
-  const repair = { title: 'Keep only possible sizes', path: preferred.path, value: rest.length === 0 ? undefined : rest }
+  const repair = {
+    title: 'Keep only possible sizes',
+    path: preferred.path,
+    value: rest.length === 0 ? undefined : rest,
+  }
   for (const [index, size] of preferred.sizes.entries()) {
     const path = `${preferred.path}[${String(index)}]`
-    if (size <= 0) complaints.add(path, `${preferred.kind} must be positive for ${name}`, { hint: `it is ${String(size)}`, repair })
+    if (size <= 0)
+      complaints.add(path, `${preferred.kind} must be positive for ${name}`, { hint: `it is ${String(size)}`, repair })
     else if (size > most) {
       const hint = `preferred ${String(size)}, max_batch_size ${String(most)}`
       complaints.add(path, `${preferred.kind} must be <= max batch size for ${name}`, { hint, repair })
@@ -55,7 +60,9 @@ function checkOrdering(complaints: Complaints, batching: ModelDynamicBatching): 
   const { name } = complaints.config
   if (batching.priority_levels > 1n) {
     const original = `Only one priority level is allowed when 'preserve_ordering' is true for ${name}`
-    complaints.add('dynamic_batching.priority_levels', original, { hint: `there are ${String(batching.priority_levels)}` })
+    complaints.add('dynamic_batching.priority_levels', original, {
+      hint: `there are ${String(batching.priority_levels)}`,
+    })
   }
   const delays = `Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for ${name}`
   if (isDelaying(batching.default_queue_policy)) complaints.add('dynamic_batching.default_queue_policy', delays)

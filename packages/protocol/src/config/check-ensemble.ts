@@ -78,7 +78,10 @@ interface Flow {
 
 function checkFlow(complaints: Complaints, steps: readonly EnsembleStep[]): void {
   const { name, input, output } = complaints.config
-  const flow = followFlow(steps, input.map((tensor) => tensor.name))
+  const flow = followFlow(
+    steps,
+    input.map((tensor) => tensor.name),
+  )
   for (const [index, tensor] of input.entries()) {
     if (flow.readers.has(tensor.name)) continue
     complaints.add(`input[${String(index)}]`, `ensemble input '${tensor.name}' for ensemble ${name}' is not used`)
@@ -91,7 +94,10 @@ function checkFlow(complaints: Complaints, steps: readonly EnsembleStep[]): void
   }
   for (const [index, tensor] of output.entries()) {
     if (!known.has(tensor.name) || flow.ready.has(tensor.name)) continue
-    complaints.add(`output[${String(index)}]`, `output '${tensor.name}' for ensemble '${name}' is not written${explain(flow, steps, tensor.name)}`)
+    complaints.add(
+      `output[${String(index)}]`,
+      `output '${tensor.name}' for ensemble '${name}' is not written${explain(flow, steps, tensor.name)}`,
+    )
   }
   checkUnused(complaints, steps, flow)
 }
@@ -115,11 +121,9 @@ function checkUnused(complaints: Complaints, steps: readonly EnsembleStep[], flo
   }
 }
 
-/** Linear in the size of the graph: a step waits for a count of tensors, each tensor wakes its readers once. */
 function followFlow(steps: readonly EnsembleStep[], inputs: readonly string[]): Flow {
   const writers = new Map<string, number>()
   const readersOf = new Map<string, number[]>()
-  const waiting = steps.map((step) => new Set(Object.values(step.input_map)).size)
   for (const [index, step] of steps.entries()) {
     for (const tensor of Object.values(step.output_map)) writers.set(tensor, index)
     for (const tensor of new Set(Object.values(step.input_map))) {
@@ -128,13 +132,23 @@ function followFlow(steps: readonly EnsembleStep[], inputs: readonly string[]): 
       readersOf.set(tensor, readers)
     }
   }
+  return { writers, readers: new Set(readersOf.keys()), ready: spread(steps, inputs, readersOf) }
+}
+
+/** Linear in the size of the graph: a step waits for a count of tensors, each tensor wakes its readers once. */
+function spread(
+  steps: readonly EnsembleStep[],
+  inputs: readonly string[],
+  readersOf: ReadonlyMap<string, readonly number[]>,
+): Set<string> {
+  const waiting = steps.map((step) => new Set(Object.values(step.input_map)).size)
   const ready = new Set(inputs)
-  // A set grows while it is walked: every tensor is visited once.
-  for (const tensor of ready) {
-    for (const reader of readersOf.get(tensor) ?? []) {
-      waiting[reader] = (waiting[reader] ?? 0) - 1
-      if (waiting[reader] === 0) for (const output of Object.values(steps[reader]?.output_map ?? {})) ready.add(output)
-    }
+  const wake = (reader: number): void => {
+    const left = (waiting[reader] ?? 0) - 1
+    waiting[reader] = left
+    if (left === 0) for (const output of Object.values(steps[reader]?.output_map ?? {})) ready.add(output)
   }
-  return { writers, readers: new Set(readersOf.keys()), ready }
+  // A set grows while it is walked: every tensor is visited once.
+  for (const tensor of ready) readersOf.get(tensor)?.forEach(wake)
+  return ready
 }

@@ -39,7 +39,10 @@ function checkBackend(complaints: Complaints): void {
     const hint = near === undefined ? undefined : `did you mean ${near}?`
     const repair = near === undefined ? undefined : { title: `Write ${near}`, path: 'platform', value: near }
     complaints.add('platform', `unexpected platform type '${platform}' for ${name}`, { hint, repair })
-  } else if (backendOfPlatform(platform) !== (hasPlatform(backend) && platform !== '' ? backend : platformless(platform, backend))) {
+  } else if (
+    backendOfPlatform(platform) !==
+    (hasPlatform(backend) && platform !== '' ? backend : platformless(platform, backend))
+  ) {
     const original = `unexpected 'platform' and 'backend' pair, got:${platform}, ${backend}`
     complaints.add('platform', original, { repair: { title: 'Remove platform', path: 'platform', value: undefined } })
   }
@@ -51,11 +54,18 @@ function platformless(platform: string, backend: string): string {
 }
 
 export function checkCache(complaints: Complaints): void {
-  const { name, response_cache: cache, sequence_batching: sequence, model_transaction_policy: policy } = complaints.config
+  const {
+    name,
+    response_cache: cache,
+    sequence_batching: sequence,
+    model_transaction_policy: policy,
+  } = complaints.config
   if (cache?.enable !== true) return
   const repair = { title: 'Disable the response cache', path: 'response_cache', value: undefined }
   const start = `Response Cache does not currently support model ${name} with`
   const end = 'Please disable the response cache.'
-  if (sequence !== undefined) complaints.add('response_cache', `${start} sequence batching scheduler. ${end}`, { repair })
-  if (policy?.decoupled === true) complaints.add('response_cache', `${start} 'decoupled' transaction policy. ${end}`, { repair })
+  if (sequence !== undefined)
+    complaints.add('response_cache', `${start} sequence batching scheduler. ${end}`, { repair })
+  if (policy?.decoupled === true)
+    complaints.add('response_cache', `${start} 'decoupled' transaction policy. ${end}`, { repair })
 }

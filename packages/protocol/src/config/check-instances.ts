@@ -11,7 +11,9 @@ export function checkInstances(complaints: Complaints, gpus: readonly number[]):
     if (group.kind === 'KIND_GPU') checkGpuGroup(complaints, { group, path, gpus })
     else if (group.gpus.length > 0) {
       const original = `instance group ${group.name} of model ${name} has kind ${group.kind} but specifies one or more GPUs`
-      complaints.add(`${path}.gpus`, original, { repair: { title: 'Remove gpus', path: `${path}.gpus`, value: undefined } })
+      complaints.add(`${path}.gpus`, original, {
+        repair: { title: 'Remove gpus', path: `${path}.gpus`, value: undefined },
+      })
     }
     checkProfiles(complaints, group, path)
   }

@@ -101,7 +101,8 @@ function checkReshape(complaints: Complaints, { tensor, path, label }: Place, sh
   }
   if (!tensor.dims.every(isDim)) return
   const fault = compareShapes(tensor.dims, shape)
-  if (fault !== undefined) complaints.add(at, `${label} has different ${fault} for dims and reshape for ${name}`, { hint })
+  if (fault !== undefined)
+    complaints.add(at, `${label} has different ${fault} for dims and reshape for ${name}`, { hint })
 }
 
 /** Element counts must agree between each two variable dimensions; an empty reshape needs one element. */

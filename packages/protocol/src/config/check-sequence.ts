@@ -8,7 +8,12 @@ const EITHER_LIST = "'int32_false_true', 'fp32_false_true' or 'bool_false_true'"
 const CORRID = 'CONTROL_SEQUENCE_CORRID'
 const CORRID_TYPES = ['TYPE_UINT64', 'TYPE_INT64', 'TYPE_UINT32', 'TYPE_INT32', 'TYPE_STRING']
 /** The order in which the original looks at them. */
-const KINDS: readonly ControlKind[] = ['CONTROL_SEQUENCE_START', 'CONTROL_SEQUENCE_END', 'CONTROL_SEQUENCE_READY', CORRID]
+const KINDS: readonly ControlKind[] = [
+  'CONTROL_SEQUENCE_START',
+  'CONTROL_SEQUENCE_END',
+  'CONTROL_SEQUENCE_READY',
+  CORRID,
+]
 
 export function checkSequence(complaints: Complaints): void {
   const { sequence_batching: batching, name } = complaints.config

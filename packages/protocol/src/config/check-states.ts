@@ -47,7 +47,10 @@ function checkInitialDims(complaints: Complaints, { state, initial, path }: Plac
     return
   }
   if (initial.dims.some((dim) => dim < 0)) {
-    complaints.add(`${path}.dims`, `'initial_state' field for state input name '${input}' contains variable dimensions.`)
+    complaints.add(
+      `${path}.dims`,
+      `'initial_state' field for state input name '${input}' contains variable dimensions.`,
+    )
   }
   for (const [index, dim] of initial.dims.entries()) {
     const wanted = state.dims[index] ?? -1

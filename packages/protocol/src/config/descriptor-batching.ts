@@ -26,11 +26,33 @@ export const BATCHING_MESSAGES: Readonly<Record<string, MessageTable>> = {
   ModelSequenceBatching: {
     doc: 'All requests of one sequence go to the same instance and slot.',
     fields: [
-      ['ModelSequenceBatching.StrategyDirect direct', 3, 'Each sequence owns a row of the batch.', { oneof: 'strategy_choice' }],
-      ['ModelSequenceBatching.StrategyOldest oldest', 4, 'Batches are made of the oldest requests.', { oneof: 'strategy_choice' }],
-      ['uint64 max_sequence_idle_microseconds', 1, 'A sequence without requests for so long is ended; default 1000000.'],
-      ['repeated ModelSequenceBatching.ControlInput control_input', 2, 'Tensors that tell the model about start, end, ready and id.'],
-      ['repeated ModelSequenceBatching.State state', 5, 'Tensors that the server keeps between requests of a sequence.'],
+      [
+        'ModelSequenceBatching.StrategyDirect direct',
+        3,
+        'Each sequence owns a row of the batch.',
+        { oneof: 'strategy_choice' },
+      ],
+      [
+        'ModelSequenceBatching.StrategyOldest oldest',
+        4,
+        'Batches are made of the oldest requests.',
+        { oneof: 'strategy_choice' },
+      ],
+      [
+        'uint64 max_sequence_idle_microseconds',
+        1,
+        'A sequence without requests for so long is ended; default 1000000.',
+      ],
+      [
+        'repeated ModelSequenceBatching.ControlInput control_input',
+        2,
+        'Tensors that tell the model about start, end, ready and id.',
+      ],
+      [
+        'repeated ModelSequenceBatching.State state',
+        5,
+        'Tensors that the server keeps between requests of a sequence.',
+      ],
       ['bool iterative_sequence', 6, 'The model may put a request back until it is done.'],
     ],
   },

@@ -9,7 +9,11 @@ export const MODEL_MESSAGES: Readonly<Record<string, MessageTable>> = {
     doc: 'How a model is served: config.pbtxt.',
     fields: [
       ['string name', 1, 'Name of the model; must be the name of its directory. May be left out.'],
-      ['string platform', 2, 'Old way to name the backend (onnxruntime_onnx, tensorrt_plan, …); "ensemble" for ensembles.'],
+      [
+        'string platform',
+        2,
+        'Old way to name the backend (onnxruntime_onnx, tensorrt_plan, …); "ensemble" for ensembles.',
+      ],
       ['string backend', 17, 'Which runtime: onnxruntime, python, openvino, tensorrt, identity, …'],
       ['string runtime', 25, 'File of the backend, when it is not the usual one.'],
       ['ModelVersionPolicy version_policy', 3, 'Which versions are served; default: the newest.'],
@@ -19,8 +23,18 @@ export const MODEL_MESSAGES: Readonly<Record<string, MessageTable>> = {
       ['repeated BatchInput batch_input', 20, 'Tensors made from all requests of a batch (ragged batches).'],
       ['repeated BatchOutput batch_output', 21, 'How outputs of ragged batches are cut.'],
       ['ModelOptimizationPolicy optimization', 12, 'Graph level, accelerators, memory.'],
-      ['ModelDynamicBatching dynamic_batching', 11, 'Requests that arrive close together run as one batch.', SCHEDULING],
-      ['ModelSequenceBatching sequence_batching', 13, 'For stateful models: sequences keep their instance.', SCHEDULING],
+      [
+        'ModelDynamicBatching dynamic_batching',
+        11,
+        'Requests that arrive close together run as one batch.',
+        SCHEDULING,
+      ],
+      [
+        'ModelSequenceBatching sequence_batching',
+        13,
+        'For stateful models: sequences keep their instance.',
+        SCHEDULING,
+      ],
       ['ModelEnsembling ensemble_scheduling', 15, 'The model is a graph of other models.', SCHEDULING],
       ['repeated ModelInstanceGroup instance_group', 7, 'How many copies run, and where.'],
       ['string default_model_filename', 8, 'Model file in the version directory; default by backend.'],
@@ -100,8 +114,16 @@ export const MODEL_MESSAGES: Readonly<Record<string, MessageTable>> = {
   'ModelOptimizationPolicy.ExecutionAccelerators': {
     doc: 'Execution providers, by device.',
     fields: [
-      ['repeated ModelOptimizationPolicy.ExecutionAccelerators.Accelerator gpu_execution_accelerator', 1, 'For GPU instances: tensorrt, …'],
-      ['repeated ModelOptimizationPolicy.ExecutionAccelerators.Accelerator cpu_execution_accelerator', 2, 'For CPU instances: openvino, …'],
+      [
+        'repeated ModelOptimizationPolicy.ExecutionAccelerators.Accelerator gpu_execution_accelerator',
+        1,
+        'For GPU instances: tensorrt, …',
+      ],
+      [
+        'repeated ModelOptimizationPolicy.ExecutionAccelerators.Accelerator cpu_execution_accelerator',
+        2,
+        'For CPU instances: openvino, …',
+      ],
     ],
   },
   'ModelOptimizationPolicy.ExecutionAccelerators.Accelerator': {

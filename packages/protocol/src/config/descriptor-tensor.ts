@@ -101,7 +101,12 @@ export const TENSOR_MESSAGES: Readonly<Record<string, MessageTable>> = {
       ['repeated int64 dims', 2, 'Shape without the batch dimension; no -1.'],
       ['bool zero_data', 3, 'All zero; empty strings.', { oneof: 'input_data_type' }],
       ['bool random_data', 4, 'Random values.', { oneof: 'input_data_type' }],
-      ['string input_data_file', 5, 'Raw little-endian bytes in warmup/<file> of the model.', { oneof: 'input_data_type' }],
+      [
+        'string input_data_file',
+        5,
+        'Raw little-endian bytes in warmup/<file> of the model.',
+        { oneof: 'input_data_type' },
+      ],
     ],
   },
 }

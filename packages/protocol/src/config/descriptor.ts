@@ -41,7 +41,16 @@ export interface Enumeration {
 }
 
 export const ROOT = 'inference.ModelConfig'
-const SCALARS: ReadonlySet<string> = new Set(['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'float', 'double'])
+const SCALARS: ReadonlySet<string> = new Set([
+  'string',
+  'bool',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'float',
+  'double',
+])
 const ENUMERATIONS = buildEnumerations()
 const MESSAGES = buildMessages()
 
@@ -119,32 +128,57 @@ function assemble(name: string, doc: string, fields: readonly Field[]): Message 
 
 function buildEntry(map: Field): Message {
   const base = { label: 'one', entry: '', oneof: '', quoted: false, newer: false, big: false } as const
-  const key: Field = { ...base, name: 'key', number: 1, type: map.keyType, typeName: '', keyType: 'string', doc: `The key of ${map.name}.` }
+  const key: Field = {
+    ...base,
+    name: 'key',
+    number: 1,
+    type: map.keyType,
+    typeName: '',
+    keyType: 'string',
+    doc: `The key of ${map.name}.`,
+  }
   const value: Field = { ...map, ...base, name: 'value', number: 2, doc: `What the key stands for: ${map.doc}` }
   return assemble(map.entry, `One entry of ${map.name}.`, [key, value])
 }
 
 function readRow(parent: string, row: FieldRow): Field {
   const [declaration, number, doc, extras = {}] = row
-  const match = /^(?:(repeated) |map<(\w+), ?([\w.]+)> )?(?:([\w.]+) )?(\w+)$/.exec(declaration)
-  const name = match?.[5] ?? ''
-  const short = match?.[3] ?? match?.[4] ?? ''
-  const isMap = match?.[2] !== undefined
-  const typeName = SCALARS.has(short) ? '' : `inference.${short}`
+  const { label, key, type, name } = readDeclaration(declaration)
   return {
     name,
     number,
-    label: isMap ? 'map' : match?.[1] === 'repeated' ? 'many' : 'one',
-    type: SCALARS.has(short) ? (short as ScalarType) : Object.hasOwn(ENUMS, short) ? 'enum' : 'message',
-    typeName,
-    entry: isMap ? `${parent}.${entryName(name)}` : '',
-    keyType: match?.[2] === 'uint64' ? 'uint64' : 'string',
+    label,
+    type: typeOf(type),
+    typeName: SCALARS.has(type) ? '' : `inference.${type}`,
+    entry: label === 'map' ? `${parent}.${entryName(name)}` : '',
+    keyType: key,
     oneof: extras.oneof ?? '',
     doc,
     big: extras.big === true,
     quoted: extras.quoted === true,
     newer: extras.newer === true,
   }
+}
+
+function typeOf(type: string): Field['type'] {
+  if (SCALARS.has(type)) return type as ScalarType
+  return Object.hasOwn(ENUMS, type) ? 'enum' : 'message'
+}
+
+interface Declaration {
+  readonly label: FieldLabel
+  readonly key: 'string' | 'uint64'
+  readonly type: string
+  readonly name: string
+}
+
+function readDeclaration(text: string): Declaration {
+  const name = text.slice(text.lastIndexOf(' ') + 1)
+  const before = text.slice(0, text.lastIndexOf(' '))
+  const map = /^map<(string|uint64), ([\w.]+)>$/.exec(before)
+  if (map !== null) return { label: 'map', key: map[1] === 'uint64' ? 'uint64' : 'string', type: map[2] ?? '', name }
+  const repeated = before.startsWith('repeated ')
+  return { label: repeated ? 'many' : 'one', key: 'string', type: repeated ? before.slice(9) : before, name }
 }
 
 /** `input_map` → `InputMapEntry`, as protoc names it. */

@@ -121,7 +121,11 @@ class Reader {
     }
     if (this.refuseTextForm(at, field)) return
     for (const member of value.members) {
-      const inner = { value: member.value, offset: member.offset, path: join(parent(at.path), keyStep(field.name, member.key)) }
+      const inner = {
+        value: member.value,
+        offset: member.offset,
+        path: join(parent(at.path), keyStep(field.name, member.key)),
+      }
       this.readOne(inner, field, (one) => (map[member.key] = one))
     }
   }
@@ -151,8 +155,10 @@ class Reader {
   }
 }
 
-
-function isKind<Kind extends 'object' | 'array'>(value: JsonValue, kind: Kind): value is Extract<JsonValue, { kind: Kind }> {
+function isKind<Kind extends 'object' | 'array'>(
+  value: JsonValue,
+  kind: Kind,
+): value is Extract<JsonValue, { kind: Kind }> {
   return typeof value === 'object' && value !== null && value.kind === kind
 }
 

@@ -26,28 +26,30 @@ function printMessage(source: Source, message: Message): string {
 function printField(field: Field, value: unknown): string {
   if (field.label === 'many') return `[${(value as readonly unknown[]).map((one) => printValue(field, one)).join(',')}]`
   if (field.label !== 'map') return printValue(field, value)
-  const entries = Object.entries(value as Source).map(([key, one]) => `${JSON.stringify(key)}:${printValue(field, one)}`)
+  const entries = Object.entries(value as Source).map(
+    ([key, one]) => `${JSON.stringify(key)}:${printValue(field, one)}`,
+  )
   return `{${entries.join(',')}}`
 }
 
 function printValue(field: Field, value: unknown): string {
-  switch (field.type) {
-    case 'message':
-      return printMessage(value as Source, messageOf(field.typeName))
-    case 'string':
-      return JSON.stringify((value as string).toWellFormed())
-    case 'enum':
-      return enumerationOf(field.typeName).values.has(value as string) ? `"${String(value)}"` : String(value)
-    case 'float':
-    case 'double':
-      return printFloat(value as number, field.type === 'float')
-    default:
-      return field.quoted ? `"${String(value)}"` : printInteger(value)
-  }
+  const { type } = field
+  if (type === 'message') return printMessage(value as Source, messageOf(field.typeName))
+  if (type === 'string') return JSON.stringify((value as string).toWellFormed())
+  if (type === 'bool') return String(value as boolean)
+  if (type === 'enum') return printEnum(field, value as string)
+  if (type === 'float' || type === 'double') return printFloat(value as number, type === 'float')
+  const text = printInteger(value as number | bigint)
+  return field.quoted ? `"${text}"` : text
+}
+
+/** A number without a name is printed as a number. */
+function printEnum(field: Field, value: string): string {
+  return enumerationOf(field.typeName).values.has(value) ? `"${value}"` : value
 }
 
 /** Also for integers beyond 2^53 and those too large to print plainly. */
-function printInteger(value: unknown): string {
+function printInteger(value: number | bigint): string {
   return typeof value === 'number' && !Number.isSafeInteger(value) ? String(BigInt(Math.trunc(value))) : String(value)
 }
 
@@ -65,4 +67,3 @@ export function shortestSingle(value: number): string {
   }
   return String(value)
 }
-

@@ -19,19 +19,12 @@ const RANGE: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = 
 
 /** One scalar by protobuf's JSON rules; `value` is BAD_VALUE when it does not fit the field. */
 export function readJsonScalar(value: JsonValue, field: Field): JsonScalar {
-  switch (field.type) {
-    case 'string':
-      return typeof value === 'string' ? good(value) : bad('Expected a string.', 'texts are written in double quotes')
-    case 'bool':
-      return typeof value === 'boolean' ? good(value) : bad('Expected true or false.')
-    case 'enum':
-      return readEnum(value, field)
-    case 'float':
-    case 'double':
-      return readFloat(value, field.type === 'float')
-    default:
-      return readInteger(value, field)
-  }
+  const { type } = field
+  if (type === 'string')
+    return typeof value === 'string' ? good(value) : bad('Expected a string.', 'texts are written in double quotes')
+  if (type === 'bool') return typeof value === 'boolean' ? good(value) : bad('Expected true or false.')
+  if (type === 'enum') return readEnum(value, field)
+  return type === 'float' || type === 'double' ? readFloat(value, type === 'float') : readInteger(value, field)
 }
 
 function good(value: unknown): JsonScalar {
@@ -85,6 +78,7 @@ function readEnum(value: JsonValue, field: Field): JsonScalar {
   }
   const text = numberText(value)
   const number = text === undefined ? undefined : parseWhole(text)
-  if (number === undefined || number < -(2n ** 31n) || number >= 2n ** 31n) return bad('Expected the name of an enumeration value.')
+  if (number === undefined || number < -(2n ** 31n) || number >= 2n ** 31n)
+    return bad('Expected the name of an enumeration value.')
   return good(enumeration.names.get(Number(number)) ?? String(number))
 }

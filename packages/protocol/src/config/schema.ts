@@ -94,11 +94,9 @@ export interface ModelOptimizationPolicy {
   graph?: { level: number } | undefined
   priority: 'PRIORITY_DEFAULT' | 'PRIORITY_MAX' | 'PRIORITY_MIN'
   cuda?:
-    | { graphs: boolean; busy_wait_events: boolean; graph_spec: CudaGraphSpec[]; output_copy_stream: boolean }
-    | undefined
+    { graphs: boolean; busy_wait_events: boolean; graph_spec: CudaGraphSpec[]; output_copy_stream: boolean } | undefined
   execution_accelerators?:
-    | { gpu_execution_accelerator: Accelerator[]; cpu_execution_accelerator: Accelerator[] }
-    | undefined
+    { gpu_execution_accelerator: Accelerator[]; cpu_execution_accelerator: Accelerator[] } | undefined
   input_pinned_memory?: { enable: boolean } | undefined
   output_pinned_memory?: { enable: boolean } | undefined
   gather_kernel_buffer_threshold: number
@@ -121,10 +119,7 @@ export interface ModelDynamicBatching {
   priority_queue_policy: Record<string, ModelQueuePolicy>
 }
 export type ControlKind =
-  | 'CONTROL_SEQUENCE_START'
-  | 'CONTROL_SEQUENCE_READY'
-  | 'CONTROL_SEQUENCE_END'
-  | 'CONTROL_SEQUENCE_CORRID'
+  'CONTROL_SEQUENCE_START' | 'CONTROL_SEQUENCE_READY' | 'CONTROL_SEQUENCE_END' | 'CONTROL_SEQUENCE_CORRID'
 export interface SequenceControl {
   kind: ControlKind
   int32_false_true: number[]

@@ -16,7 +16,8 @@ export function adviseToken(cursor: Cursor): Advice {
   const rest = text.slice(token.start, token.start + 200)
   const variable = /^\$(?:\{[^}\n]*\}|\w+)/.exec(rest)?.[0]
   if (variable !== undefined) return { hint: `template variable ${variable} was not filled in` }
-  if (/^\{\{[^\n]*?\}\}/.test(rest)) return { hint: `template ${/^\{\{[^\n]*?\}\}/.exec(rest)?.[0] ?? ''} was not filled in` }
+  if (/^\{\{[^\n]*?\}\}/.test(rest))
+    return { hint: `template ${/^\{\{[^\n]*?\}\}/.exec(rest)?.[0] ?? ''} was not filled in` }
   if (rest.startsWith('//')) {
     const edits = [{ from: token.start, to: token.start + 2, insert: '#' }]
     return { hint: 'comments start with #', fix: { title: 'Write the comment with #', edits } }
@@ -30,7 +31,10 @@ export function adviseLexError(error: LexError, cursor: Cursor): Advice {
   if (error.message.startsWith('Interpreting non ascii')) return adviseCharacter(text, error.offset)
   if (error.message.startsWith('String literals cannot cross')) {
     const edits = [{ from: lineEnd(text, error.offset), to: lineEnd(text, error.offset), insert: '"' }]
-    return { hint: 'the closing quote is missing on this line; use \\n for a line break', fix: { title: 'Add the closing quote', edits } }
+    return {
+      hint: 'the closing quote is missing on this line; use \\n for a line break',
+      fix: { title: 'Add the closing quote', edits },
+    }
   }
   if (error.message.startsWith('Invalid control characters') && looksLikeUtf16(text)) return { hint: UTF16 }
   if (error.message.startsWith('Invalid escape')) return { hint: 'write a backslash as \\\\' }
@@ -50,7 +54,10 @@ function adviseCharacter(text: string, offset: number): Advice {
   const { label, replacement } = nameCharacter(char)
   if (replacement === undefined) return { hint: label }
   const edits = [{ from: offset, to: offset + char.length, insert: replacement }]
-  return { hint: label, fix: { title: `Replace it by ${replacement.trim() === '' ? 'a space or nothing' : replacement}`, edits } }
+  return {
+    hint: label,
+    fix: { title: `Replace it by ${replacement.trim() === '' ? 'a space or nothing' : replacement}`, edits },
+  }
 }
 
 function lineEnd(text: string, offset: number): number {
@@ -60,21 +67,28 @@ function lineEnd(text: string, offset: number): number {
 }
 
 export function adviseInteger(cursor: Cursor, field: Field): Advice {
-  const { token } = cursor
-  const text = cursor.tokenText()
   const expected = field.type === 'float' || field.type === 'double' ? 'a number' : 'an integer'
-  const number = /^["']?(\d+)(?:\.0*)?["']?$/.exec(text)?.[1]
-  if (token.kind === 'string' && number !== undefined) {
-    return { expected, hint: 'numbers are written without quotes', fix: replaceToken('Remove the quotes', token, number) }
+  return { expected, ...(cursor.token.kind === 'symbol' ? adviseSymbol(cursor, field) : adviseNumber(cursor)) }
+}
+
+function adviseNumber(cursor: Cursor): Advice {
+  const { token } = cursor
+  const number = /^["']?(\d+)(?:\.0*)?["']?$/.exec(cursor.tokenText())?.[1]
+  if (number === undefined) return {}
+  if (token.kind === 'string') {
+    return { hint: 'numbers are written without quotes', fix: replaceToken('Remove the quotes', token, number) }
   }
-  if (token.kind === 'float' && number !== undefined) {
-    return { expected, hint: 'only whole numbers are allowed', fix: replaceToken(`Write ${number}`, token, number) }
-  }
-  if (cursor.isAt('+')) return { expected, hint: 'write the number without +', fix: replaceToken('Remove the +', token, '') }
-  if (cursor.isAt('[') && field.label === 'one') return { expected, hint: `${field.name} takes one value, not a list` }
-  if (cursor.isAt(']')) return { expected, ...adviseTrailingComma(cursor) }
-  if (cursor.isAt('-') && field.type.startsWith('u')) return { expected, hint: `${field.name} cannot be negative` }
-  return { expected, ...adviseToken(cursor) }
+  return { hint: 'only whole numbers are allowed', fix: replaceToken(`Write ${number}`, token, number) }
+}
+
+/** A symbol where a value was due. */
+function adviseSymbol(cursor: Cursor, field: Field): Advice {
+  const { token } = cursor
+  if (cursor.isAt('+')) return { hint: 'write the number without +', fix: replaceToken('Remove the +', token, '') }
+  if (cursor.isAt('[') && field.label === 'one') return { hint: `${field.name} takes one value, not a list` }
+  if (cursor.isAt(']')) return adviseTrailingComma(cursor)
+  if (cursor.isAt('-') && field.type.startsWith('u')) return { hint: `${field.name} cannot be negative` }
+  return adviseToken(cursor)
 }
 
 export function adviseTrailingComma(cursor: Cursor): Advice {
@@ -86,20 +100,22 @@ export function adviseTrailingComma(cursor: Cursor): Advice {
 export function adviseString(cursor: Cursor, field: Field): Advice {
   const { token } = cursor
   const expected = 'a string in quotes'
-  if (cursor.isAt('[') && field.label === 'one') return { expected, hint: `${field.name} takes one value, not a list` }
-  if (cursor.isAt(']')) return { expected, ...adviseTrailingComma(cursor) }
   if (token.kind === 'identifier' || token.kind === 'integer' || token.kind === 'float') {
     const fix = replaceToken('Add quotes', token, `"${cursor.tokenText()}"`)
     return { expected, hint: 'strings are written in quotes', fix }
   }
-  return { expected, ...adviseToken(cursor) }
+  return { expected, ...adviseSymbol(cursor, field) }
 }
 
 export function adviseBoolean(cursor: Cursor): Advice {
   const { token } = cursor
   const word = cursor.tokenText().replaceAll(/["']/g, '').toLowerCase()
   const expected = 'true or false'
-  const meaning = ['yes', 'y', 'on', 'true'].includes(word) ? 'true' : ['no', 'n', 'off', 'false'].includes(word) ? 'false' : ''
+  const meaning = ['yes', 'y', 'on', 'true'].includes(word)
+    ? 'true'
+    : ['no', 'n', 'off', 'false'].includes(word)
+      ? 'false'
+      : ''
   if (meaning === '') return { expected, hint: 'write true or false', ...adviseToken(cursor) }
   return { expected, hint: `write ${meaning}`, fix: replaceToken(`Write ${meaning}`, token, meaning) }
 }

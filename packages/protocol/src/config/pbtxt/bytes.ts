@@ -26,21 +26,31 @@ function decodeLoosely(bytes: Uint8Array): string {
   return parts.join('')
 }
 
+/** The least code point that needs so many bytes. */
 const SMALLEST = [0, 0, 0x80, 0x800, 0x10000]
 
 function readPoint(bytes: Uint8Array, at: number): number | undefined {
   const first = bytes[at] ?? 0
   if (first < 0x80) return first
-  const size = first >= 0xf0 && first < 0xf8 ? 4 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xc0 && first < 0xe0 ? 2 : 0
-  if (size === 0) return undefined
+  const size = sequenceSize(first)
   let point = first & (0xff >> (size + 1))
   for (let next = 1; next < size; next += 1) {
     const byte = bytes[at + next] ?? 0
     if ((byte & 0xc0) !== 0x80) return undefined
     point = (point << 6) | (byte & 0x3f)
   }
-  const isSurrogate = point >= 0xd800 && point < 0xe000
-  return point < (SMALLEST[size] ?? 0) || point > 0x10ffff || isSurrogate ? undefined : point
+  return size > 0 && point >= (SMALLEST[size] ?? 0) && isScalarValue(point) ? point : undefined
+}
+
+function isScalarValue(point: number): boolean {
+  return point < 0xd800 || (point >= 0xe000 && point <= 0x10ffff)
+}
+
+/** By the first byte; 0 for one that starts nothing. */
+function sequenceSize(first: number): number {
+  if (first < 0xc0 || first >= 0xf8) return 0
+  if (first < 0xe0) return 2
+  return first < 0xf0 ? 3 : 4
 }
 
 /** The bytes of a held string. */
@@ -76,7 +86,8 @@ export function unescapeLiteral(literal: string): string {
   const inner = literal.slice(1, last)
   if (!inner.includes('\\')) return inner
   const bytes: number[] = []
-  const pattern = /\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([\s\S]))|[^\\]+|\\/g
+  const pattern =
+    /\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|([\s\S]))|[^\\]+|\\/g
   let high = 0
   for (const match of inner.matchAll(pattern)) {
     const [whole, octal, hex, short, long, simple] = match
@@ -95,7 +106,7 @@ export function unescapeLiteral(literal: string): string {
 
 function simpleBytes(char: string): Uint8Array | number[] {
   const code = SIMPLE[char]
-  return code === undefined ? encodeBytes(char) : [code]
+  return code === undefined ? encodeBytes(`\\${char}`) : [code]
 }
 
 /** `\ud83d\ude00` is one character: returns the high half that waits for its low one, or 0. */
@@ -109,7 +120,7 @@ function pushPoint(bytes: number[], point: number, high: number): number {
     bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f))
     return point < 0xdc00 ? point : 0
   }
-  bytes.push(...new TextEncoder().encode(String.fromCodePoint(Math.min(point, 0x10ffff))))
+  bytes.push(...new TextEncoder().encode(String.fromCodePoint(point)))
   return 0
 }
 

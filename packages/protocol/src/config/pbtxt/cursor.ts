@@ -12,6 +12,13 @@ export interface Advice {
   readonly expected?: string | undefined
 }
 
+interface Place {
+  readonly line: number
+  readonly column: number
+  readonly offset: number
+  readonly length: number
+}
+
 /** One token of lookahead over the text, the path of the field being read, and the problems found. */
 export class Cursor {
   readonly text: string
@@ -27,7 +34,7 @@ export class Cursor {
   constructor(text: string, start: number) {
     this.text = text
     this.lexer = new Lexer(text, start, (error) => {
-      this.reportAt(error, error.message, this.adviseLexError(error, this), 1)
+      this.report({ ...error, length: 1 }, error.message, this.adviseLexError(error, this))
     })
     this.token = { kind: 'end', start, end: start, line: 0, column: 0 }
     this.previous = this.token
@@ -64,7 +71,8 @@ export class Cursor {
   /** Reports at the current token. Always returns false, so that callers can end with it. */
   fail(original: string, advice: Advice = {}): false {
     const { token } = this
-    this.reportAt({ line: token.line, column: token.column, offset: token.start }, original, advice, token.end - token.start)
+    const { line, column, start, end } = token
+    this.report({ line, column, offset: start, length: end - start }, original, advice)
     return false
   }
 
@@ -84,13 +92,9 @@ export class Cursor {
     })
   }
 
-  private reportAt(
-    at: { readonly line: number; readonly column: number; readonly offset: number },
-    original: string,
-    advice: Advice,
-    length: number,
-  ): void {
-    if (this.isFull || this.problems.some((problem) => problem.severity === 'error' && problem.offset === at.offset)) return
+  private report(at: Place, original: string, advice: Advice): void {
+    const isKnown = this.problems.some((problem) => problem.severity === 'error' && problem.offset === at.offset)
+    if (this.isFull || isKnown) return
     const path = this.currentPath()
     const located = `${String(at.line + 1)}:${String(at.column + 1)}: ${original}`
     this.problems.push({
@@ -101,10 +105,10 @@ export class Cursor {
       line: at.line + 1,
       column: at.column + 1,
       offset: at.offset,
-      length,
+      length: at.length,
       path,
       expected: advice.expected,
-      found: this.text.slice(at.offset, at.offset + Math.min(length, 60)),
+      found: this.text.slice(at.offset, at.offset + Math.min(at.length, 60)),
       fix: advice.fix,
     })
   }

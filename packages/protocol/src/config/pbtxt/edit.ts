@@ -1,4 +1,4 @@
-import type { Field, Message } from '../descriptor.ts'
+import type { Field } from '../descriptor.ts'
 import { messageOf } from '../descriptor.ts'
 import type { TextEdit } from '../problem.ts'
 import { applyEdits } from '../problem.ts'
@@ -81,7 +81,10 @@ function planChange(tree: PbtxtTree, steps: readonly PathStep[], value: unknown)
     const prefix = renderStep(step)
     const found = findNode({ ...tree, root: parent }, prefix)
     const isWhole = rest.length === 0
-    if (found === undefined || (isWhole && step.index === undefined && step.key === undefined && field.label !== 'one')) {
+    if (
+      found === undefined ||
+      (isWhole && step.index === undefined && step.key === undefined && field.label !== 'one')
+    ) {
       const full = buildValue(field, { step, rest, value })
       if (full === undefined) return undefined
       return replaceAll(tree, parent, { field, step, value: full })
@@ -106,19 +109,18 @@ interface Rest {
 
 /** Wraps a value into the messages that are still missing: the value of `field` itself. */
 function buildValue(field: Field, { step, rest, value }: Rest): unknown {
-  let inner = value
-  if (rest.length > 0) {
-    const [next, ...others] = rest
-    const below: Message | undefined = field.type === 'message' ? messageOf(field.typeName) : undefined
-    const nextField = next === undefined ? undefined : below?.byName.get(next.name)
-    if (next === undefined || nextField === undefined) return undefined
-    const built = buildValue(nextField, { step: next, rest: others, value })
-    if (built === undefined) return undefined
-    inner = { [next.name]: built }
-  }
+  const inner = rest.length === 0 ? value : buildMessage(field, rest, value)
+  if (inner === undefined) return undefined
   if (field.label === 'map') return step.key === undefined ? inner : { [step.key]: inner }
   if (field.label === 'many') return step.index === undefined && Array.isArray(inner) ? inner : [inner]
   return inner
+}
+
+function buildMessage(field: Field, [next, ...rest]: readonly PathStep[], value: unknown): unknown {
+  if (next === undefined || field.type !== 'message') return undefined
+  const inner = messageOf(field.typeName).byName.get(next.name)
+  const built = inner === undefined ? undefined : buildValue(inner, { step: next, rest, value })
+  return built === undefined ? undefined : { [next.name]: built }
 }
 
 interface Change {
@@ -140,7 +142,11 @@ function replaceAll(tree: PbtxtTree, parent: MessageNode, change: Change & { rea
   return [{ from: first.start, to: first.end, insert }, ...edits]
 }
 
-function replaceOne(tree: PbtxtTree, node: FieldNode, change: Change & { readonly old: MessageNode['fields'][number]['values'][number] | undefined }): TextEdit[] {
+function replaceOne(
+  tree: PbtxtTree,
+  node: FieldNode,
+  change: Change & { readonly old: MessageNode['fields'][number]['values'][number] | undefined },
+): TextEdit[] {
   const { field, old, value } = change
   const from = old?.start ?? node.start
   const to = old?.end ?? node.end
@@ -165,7 +171,10 @@ function insertField(tree: PbtxtTree, parent: MessageNode, { field, value }: Cha
   if (isOneLine) return { from: last.separatorEnd, to: last.separatorEnd, insert: ` ${renderFlat(field, value)}` }
   const indent = indentOf(text, last.start)
   const end = text.indexOf('\n', last.separatorEnd)
-  const at = end < 0 || (!isRoot && end >= parent.end) || !/^[ \t\r]*(#.*)?$/.test(text.slice(last.separatorEnd, end)) ? last.separatorEnd : end
+  const at =
+    end < 0 || (!isRoot && end >= parent.end) || !/^[ \t\r]*(#.*)?$/.test(text.slice(last.separatorEnd, end))
+      ? last.separatorEnd
+      : end
   return { from: at, to: at, insert: `\n${indent}${renderField(field, value, indent)}` }
 }
 
@@ -193,4 +202,3 @@ function indentOf(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? ''
 }
-

@@ -15,7 +15,7 @@ export interface LexError {
   readonly column: number
 }
 
-const codesOf = (text: string): ReadonlySet<number> => new Set([...text].map((char) => char.charCodeAt(0)))
+const codesOf = (text: string): ReadonlySet<number> => new Set(Array.from(text, (char) => char.charCodeAt(0)))
 const SIMPLE_ESCAPES = codesOf('abfnrtv\\?\'"')
 const NEWLINE = 10
 const TAB = 9
@@ -163,7 +163,8 @@ export class Lexer {
       else this.fail('Expected hex digits for escape sequence.')
     } else if (code === 117) {
       this.at += 1
-      if (!this.takePattern([isHex, isHex, isHex, isHex])) this.fail('Expected four hex digits for \\u escape sequence.')
+      if (!this.takePattern([isHex, isHex, isHex, isHex]))
+        this.fail('Expected four hex digits for \\u escape sequence.')
     } else if (code === 85) {
       this.at += 1
       const digits = [isZero, isZero, isZeroOrOne, isHex, isHex, isHex, isHex, isHex]

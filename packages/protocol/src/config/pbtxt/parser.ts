@@ -1,5 +1,5 @@
 import type { Field, Message } from '../descriptor.ts'
-import { createMessage, isBig, messageOf, ROOT, scalarDefault } from '../descriptor.ts'
+import { createMessage, messageOf, ROOT, scalarDefault } from '../descriptor.ts'
 import type { Problem } from '../problem.ts'
 import type { ModelConfig } from '../schema.ts'
 import { adviseColon, adviseLexError, adviseToken, adviseTrailingComma, adviseUnknownField } from './advice.ts'
@@ -27,7 +27,11 @@ export function parsePbtxt(source: string | Uint8Array): ParsedPbtxt {
   if (hasMark) {
     const edits = [{ from: 0, to: 1, insert: '' }]
     const fix = { title: 'Remove the byte order mark', edits }
-    cursor.warn({ ...cursor.token, start: 0, end: 1 }, 'the byte order mark at the start is skipped; Triton refuses it', fix)
+    cursor.warn(
+      { ...cursor.token, start: 0, end: 1 },
+      'the byte order mark at the start is skipped; Triton refuses it',
+      fix,
+    )
   }
   cursor.advance()
   const config = createMessage(ROOT)
@@ -74,7 +78,7 @@ function readField(cursor: Cursor, open: Open): boolean {
     return cursor.fail(original, adviseUnknownField(cursor, open.message, name))
   }
   cursor.path.push(pathStep(field, open.target))
-  const done = readRest(cursor, open, node, field)
+  const done = readRest(cursor, { open, node, field })
   cursor.path.pop()
   node.end = Math.max(node.end, cursor.previous.end)
   if (done && (cursor.isAt(',') || cursor.isAt(';'))) cursor.advance()
@@ -86,7 +90,12 @@ function adviseStart(cursor: Cursor, open: Open): ReturnType<typeof adviseToken>
   const { token } = cursor
   if (token.kind === 'end') return { hint: 'a closing } is missing' }
   if (cursor.isAt('}')) return { hint: 'one } too many' }
-  if (cursor.isAt('{') && open.fields.length === 0 && open.message.name === ROOT && !cursor.text.startsWith('{{', token.start)) {
+  if (
+    cursor.isAt('{') &&
+    open.fields.length === 0 &&
+    open.message.name === ROOT &&
+    !cursor.text.startsWith('{{', token.start)
+  ) {
     return { hint: 'config.pbtxt is protobuf text, not JSON, and has no braces around it' }
   }
   return adviseToken(cursor)
@@ -102,23 +111,31 @@ function pathStep(field: Field, target: Target): string {
 function readExtension(cursor: Cursor, message: Message): false {
   cursor.advance()
   const parts: string[] = []
-  while (cursor.token.kind === 'identifier' || cursor.isAt('.')) {
+  do {
+    if (cursor.token.kind !== 'identifier') return cursor.fail(`Expected identifier, got: ${cursor.tokenText()}`)
     parts.push(cursor.tokenText())
     cursor.advance()
-  }
-  if (parts.length === 0) return cursor.fail(`Expected identifier, got: ${cursor.tokenText()}`)
+  } while (cursor.tryTake('.'))
   if (!cursor.tryTake(']')) return cursor.fail(`Expected "]", found "${cursor.tokenText()}".`)
-  return cursor.fail(`Extension "${parts.join('')}" is not defined or is not an extension of "${message.name}".`)
+  return cursor.fail(`Extension "${parts.join('.')}" is not defined or is not an extension of "${message.name}".`)
 }
 
-function readRest(cursor: Cursor, open: Open, node: FieldNode, field: Field): boolean {
+/** The field being read. */
+interface Here {
+  readonly open: Open
+  readonly node: FieldNode
+  readonly field: Field
+}
+
+function readRest(cursor: Cursor, here: Here): boolean {
+  const { open, field } = here
   if (!checkOnce(cursor, open, field)) return false
   const isMessage = field.type === 'message' || field.label === 'map'
   if (!cursor.tryTake(':') && !isMessage) {
     return cursor.fail(`Expected ":", found "${cursor.tokenText()}".`, adviseColon(cursor))
   }
-  if (field.label !== 'one' && cursor.isAt('[')) return readList(cursor, open, node, field)
-  return isMessage ? readMessage(cursor, open, node, field) : readValue(cursor, open, node, field)
+  if (field.label !== 'one' && cursor.isAt('[')) return readList(cursor, here)
+  return isMessage ? readMessage(cursor, here) : readValue(cursor, here)
 }
 
 /** A field without presence may come again while it has its default, as in the original. */
@@ -142,20 +159,22 @@ function isSet(target: Target, field: Field): boolean {
   return value !== undefined && (field.type === 'message' || field.oneof !== '' || value !== scalarDefault(field))
 }
 
-function readList(cursor: Cursor, open: Open, node: FieldNode, field: Field): boolean {
+function readList(cursor: Cursor, here: Here): boolean {
+  const { node } = here
   const list = { open: cursor.token.start, close: cursor.token.end }
   node.list = list
   cursor.advance()
-  const done = cursor.tryTake(']') || readItems(cursor, open, node, field)
+  const done = cursor.tryTake(']') || readItems(cursor, here)
   list.close = cursor.previous.end
   return done
 }
 
-function readItems(cursor: Cursor, open: Open, node: FieldNode, field: Field): boolean {
+function readItems(cursor: Cursor, here: Here): boolean {
+  const { open, field } = here
   const isMessage = field.type === 'message' || field.label === 'map'
   for (;;) {
     cursor.path[cursor.path.length - 1] = pathStep(field, open.target)
-    if (!(isMessage ? readMessage(cursor, open, node, field) : readValue(cursor, open, node, field))) {
+    if (!(isMessage ? readMessage(cursor, here) : readValue(cursor, here))) {
       return cursor.tryTake(']')
     }
     if (cursor.tryTake(']')) return true
@@ -168,8 +187,12 @@ function readItems(cursor: Cursor, open: Open, node: FieldNode, field: Field): b
 /** Says that a comma is missing. True when the list can be read on as if it were there. */
 function failSeparator(cursor: Cursor, isMessage: boolean): boolean {
   const { previous } = cursor
-  const goesOn = isMessage ? cursor.isAt('{') || cursor.isAt('<') : ['integer', 'float', 'string'].includes(cursor.token.kind)
-  const [insert, what] = goesOn ? [',', 'a comma is missing between two entries of the list'] : [']', 'the list is not closed with ]']
+  const goesOn = isMessage
+    ? cursor.isAt('{') || cursor.isAt('<')
+    : ['integer', 'float', 'string'].includes(cursor.token.kind)
+  const [insert, what] = goesOn
+    ? [',', 'a comma is missing between two entries of the list']
+    : [']', 'the list is not closed with ]']
   const advises = goesOn || cursor.token.kind === 'identifier' || cursor.token.kind === 'end' || cursor.isAt('}')
   const fix = { title: `Add ${insert}`, edits: [{ from: previous.end, to: previous.end, insert }] }
   const advice = advises ? { hint: what, fix, expected: `"${insert}"` } : { expected: '"," or "]"' }
@@ -177,20 +200,26 @@ function failSeparator(cursor: Cursor, isMessage: boolean): boolean {
   return goesOn && !cursor.isFull
 }
 
-function readValue(cursor: Cursor, open: Open, node: FieldNode, field: Field): boolean {
+function readValue(cursor: Cursor, { open, node, field }: Here): boolean {
   const { token } = cursor
   const value = readScalar(cursor, field)
   const isRead = value !== UNREADABLE
   const end = Math.max(token.start, cursor.previous.end)
   const known = isRead ? value : undefined
-  node.values.push({ kind: 'scalar', start: token.start, end: isRead ? end : token.end, line: token.line + 1, value: known })
+  node.values.push({
+    kind: 'scalar',
+    start: token.start,
+    end: isRead ? end : token.end,
+    line: token.line + 1,
+    value: known,
+  })
   if (!isRead) return false
   if (field.label === 'many') (open.target[field.name] as unknown[]).push(value)
   else open.target[field.name] = value
   return true
 }
 
-function readMessage(cursor: Cursor, open: Open, node: FieldNode, field: Field): boolean {
+function readMessage(cursor: Cursor, { open, node, field }: Here): boolean {
   const { token } = cursor
   const closer = cursor.isAt('<') ? '>' : '}'
   if (!cursor.tryTake('<') && !cursor.tryTake('{')) {
@@ -198,15 +227,19 @@ function readMessage(cursor: Cursor, open: Open, node: FieldNode, field: Field):
   }
   const message = messageOf(field.label === 'map' ? field.entry : field.typeName)
   const target = createMessage(message.name)
-  const value: MessageNode = { kind: 'message', type: message.name, start: token.start, end: token.end, line: token.line + 1, fields: [] }
+  const value: MessageNode = {
+    kind: 'message',
+    type: message.name,
+    start: token.start,
+    end: token.end,
+    line: token.line + 1,
+    fields: [],
+  }
   node.values.push(value)
   // Set before it is read: what could be read of a broken message is still shown.
   if (field.label === 'many') (open.target[field.name] as unknown[]).push(target)
   else if (field.label === 'one') open.target[field.name] = target
-  while (!cursor.isAt('>') && !cursor.isAt('}') && !cursor.isFull) {
-    if (readField(cursor, { message, target, fields: value.fields })) continue
-    skipToField(cursor, message, false)
-  }
+  readFields(cursor, { message, target, fields: value.fields })
   if (field.label === 'map') addEntry(open.target[field.name] as Target, target, field)
   const closed = cursor.tryTake(closer)
   if (!closed) {
@@ -215,6 +248,12 @@ function readMessage(cursor: Cursor, open: Open, node: FieldNode, field: Field):
   }
   value.end = cursor.previous.end
   return true
+}
+
+function readFields(cursor: Cursor, open: Open): void {
+  while (!cursor.isAt('>') && !cursor.isAt('}') && !cursor.isFull) {
+    if (!readField(cursor, open)) skipToField(cursor, open.message, false)
+  }
 }
 
 function adviseMessage(cursor: Cursor, field: Field): ReturnType<typeof adviseToken> {
@@ -226,7 +265,5 @@ function adviseMessage(cursor: Cursor, field: Field): ReturnType<typeof adviseTo
 }
 
 function addEntry(map: Target, entry: Target, field: Field): void {
-  const missing = field.type === 'message' ? createMessage(field.typeName) : scalarDefault(field)
-  const key = entry['key']
-  map[String(key ?? (isBig({ ...field, type: field.keyType }) ? 0 : ''))] = entry['value'] ?? missing
+  map[String(entry['key'] as string | bigint)] = entry['value'] ?? createMessage(field.typeName)
 }

@@ -1,6 +1,5 @@
 import type { Field, Message } from '../descriptor.ts'
 import { messageOf, ROOT, scalarDefault } from '../descriptor.ts'
-import { shortestSingle } from '../json-print.ts'
 import type { ModelConfig } from '../schema.ts'
 import { quoteLiteral } from './bytes.ts'
 
@@ -29,7 +28,10 @@ function isDefault(field: Field, value: unknown): boolean {
 /** All lines of one field. */
 export function printField(field: Field, value: unknown, indent: string): string[] {
   if (field.label === 'many') return (value as readonly unknown[]).flatMap((one) => printOne(field, one, indent))
-  if (field.label === 'map') return sortedKeys(field, value as Source).flatMap((key) => printEntry(field, key, { value: (value as Source)[key], indent }))
+  if (field.label === 'map')
+    return sortedKeys(field, value as Source).flatMap((key) =>
+      printEntry(field, key, { value: (value as Source)[key], indent }),
+    )
   return printOne(field, value, indent)
 }
 
@@ -39,11 +41,20 @@ function sortedKeys(field: Field, map: Source): string[] {
   return keys.sort()
 }
 
-export function printEntry(field: Field, key: string, entry: { readonly value: unknown; readonly indent: string }): string[] {
+export function printEntry(
+  field: Field,
+  key: string,
+  entry: { readonly value: unknown; readonly indent: string },
+): string[] {
   const { value, indent } = entry
   const inner = `${indent}  `
   const name = field.keyType === 'uint64' ? key : quoteLiteral(key)
-  return [`${indent}${field.name} {`, `${inner}key: ${name}`, ...printOne({ ...field, name: 'value' }, value, inner), `${indent}}`]
+  return [
+    `${indent}${field.name} {`,
+    `${inner}key: ${name}`,
+    ...printOne({ ...field, name: 'value' }, value, inner),
+    `${indent}}`,
+  ]
 }
 
 function printOne(field: Field, value: unknown, indent: string): string[] {
@@ -55,14 +66,34 @@ function printOne(field: Field, value: unknown, indent: string): string[] {
 /** One scalar as it is written behind the colon. */
 export function printScalar(field: Field, value: unknown): string {
   if (field.type === 'string') return quoteLiteral(value as string)
-  if (field.type === 'float') return printNumber(value as number, shortestSingle(value as number))
-  if (field.type === 'double') return printNumber(value as number, String(value))
+  if (field.type === 'float') return printNumber(value as number, true)
+  if (field.type === 'double') return printNumber(value as number, false)
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return String(BigInt(Math.trunc(value)))
   return String(value)
 }
 
-function printNumber(value: number, text: string): string {
+/** The fewest digits that read back as the same number, but at least the 6 (float) or 15 (double) that C starts with. */
+function printNumber(value: number, single: boolean): string {
   if (Number.isNaN(value)) return 'nan'
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
-  return Object.is(value, -0) ? '-0' : text
+  if (Object.is(value, -0)) return '-0'
+  const [least, most] = single ? [6, 9] : [15, 17]
+  for (let digits = least; digits < most; digits += 1) {
+    const rounded = Number(value.toPrecision(digits))
+    if ((single ? Math.fround(rounded) : rounded) === value) return printGeneral(value, digits)
+  }
+  return printGeneral(value, most)
+}
+
+/** C's `%.<digits>g`. */
+function printGeneral(value: number, digits: number): string {
+  const [mantissa = '', power = '0'] = value.toExponential(digits - 1).split('e')
+  const exponent = Number(power)
+  if (exponent >= -4 && exponent < digits) return stripZeros(value.toFixed(Math.max(0, digits - 1 - exponent)))
+  const size = String(Math.abs(exponent)).padStart(2, '0')
+  return `${stripZeros(mantissa)}e${exponent < 0 ? '-' : '+'}${size}`
+}
+
+function stripZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
 }

@@ -25,14 +25,19 @@ export function readScalar(cursor: Cursor, field: Field): unknown {
       return readFloat(cursor, field)
     case 'message':
       return UNREADABLE
-    default:
+    case 'int32':
+    case 'uint32':
+    case 'int64':
+    case 'uint64':
       return readInteger(cursor, field, field.type)
   }
 }
 
 function readInteger(cursor: Cursor, field: Field, type: keyof typeof LIMITS): Read<number | bigint> {
   const at = cursor.token
-  const value = type.startsWith('u') ? readUnsigned(cursor, field, LIMITS[type]) : readSigned(cursor, field, LIMITS[type])
+  const value = type.startsWith('u')
+    ? readUnsigned(cursor, field, LIMITS[type])
+    : readSigned(cursor, field, LIMITS[type])
   if (value === UNREADABLE) return UNREADABLE
   if (isBig(field)) return value
   if (value > SAFE || value < -SAFE) {
@@ -118,7 +123,14 @@ function readString(cursor: Cursor, field: Field): Read<string> {
   return parts.join('')
 }
 
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, True: true, t: true, false: false, False: false, f: false }
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  true: true,
+  True: true,
+  t: true,
+  false: false,
+  False: false,
+  f: false,
+}
 
 function readBoolean(cursor: Cursor, field: Field): Read<boolean> {
   if (cursor.token.kind === 'integer') {

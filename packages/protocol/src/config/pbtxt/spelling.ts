@@ -68,6 +68,7 @@ export function nameCharacter(char: string): CharacterName {
   const code = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
   const known = NAMES[char]
   const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(char) ? `${char} (${code})` : code
-  if (known === undefined) return { label: `${shown} is only allowed inside quotes and comments`, replacement: undefined }
+  if (known === undefined)
+    return { label: `${shown} is only allowed inside quotes and comments`, replacement: undefined }
   return { label: `${shown} is ${known[0]}`, replacement: known[1] }
 }

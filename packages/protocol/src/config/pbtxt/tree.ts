@@ -141,7 +141,7 @@ function findEntry(field: FieldNode, key: string): Located | undefined {
 export function entryKey(entry: MessageNode): string {
   const field = entry.fields.find((one) => one.name === 'key')
   const value = field?.values[0]
-  if (value?.kind === 'scalar' && value.value !== undefined) return String(value.value)
+  if (value?.kind === 'scalar' && value.value !== undefined) return String(value.value as string | bigint)
   return entry.type.endsWith('.PriorityQueuePolicyEntry') ? '0' : ''
 }
 
@@ -179,7 +179,8 @@ function collectMessage(message: MessageNode, prefix: string, origins: Map<strin
       counts.set(node.name, index + 1)
       if (label === 'map' && value.kind === 'message') {
         collectEntry(value, prefix + keyStep(node.name, entryKey(value)), origins)
-      } else collectValue(value, label === 'many' ? `${prefix}${node.name}[${String(index)}]` : prefix + node.name, origins)
+      } else
+        collectValue(value, label === 'many' ? `${prefix}${node.name}[${String(index)}]` : prefix + node.name, origins)
     }
     if (node.values.length === 0) origins.set(prefix + node.name, node)
   }
@@ -192,6 +193,7 @@ function collectEntry(entry: MessageNode, path: string, origins: Map<string, Ori
 
 function collectValue(value: ValueNode, path: string, origins: Map<string, Origin>): void {
   const isLeaf = value.kind === 'scalar' || value.fields.length === 0
-  if (isLeaf || value.type.endsWith('Entry')) origins.set(path, { line: value.line, start: value.start, end: value.end })
+  if (isLeaf || value.type.endsWith('Entry'))
+    origins.set(path, { line: value.line, start: value.start, end: value.end })
   else collectMessage(value, `${path}.`, origins)
 }
