@@ -321,3 +321,8 @@ function isOff(flag: Flag, text: string): boolean {
   )
 }
 const FALSY = /^(false|off|0)$/i
+
+/** The same, from the process's own environment. */
+export function readServeOptions(args: readonly string[], command: 'serve' | 'up'): ServeOptions {
+  return parseServeOptions(args, process.env, command)
+}

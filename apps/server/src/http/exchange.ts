@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http'
+import type { Engine } from '@conch/engine'
+import type { ServerLog } from '../log.ts'
+import type { HttpOptions } from '../options.ts'
+import type { Connection } from './connection.ts'
+import type { HeaderMatch } from './header-forwarding.ts'
+import type { RequestHeaders } from './headers.ts'
+import { readHeaders } from './headers.ts'
+import type { JsonWorkers } from './json-workers.ts'
+import type { Message } from './message.ts'
+import type { TraceSettings } from './trace-settings.ts'
+
+/** What the routes stand on; one per listener. */
+export interface Face {
+  readonly engine: Engine
+  readonly log: ServerLog
+  readonly options: HttpOptions
+  /** `/v2` as it is sent; it never changes. */
+  readonly metadata: Buffer
+  readonly allowClientShm: boolean
+  /** Headers that become parameters; undefined = none. */
+  readonly forward: HeaderMatch | undefined
+  readonly workers: JsonWorkers
+  readonly trace: TraceSettings
+  /** True once the listener drains: answers end their connection. */
+  draining: boolean
+}
+
+/** One request and its answer. All fields exist from birth: it is the hot path's record. */
+export class Exchange {
+  readonly face: Face
+  readonly req: Message
+  readonly res: ServerResponse
+  readonly connection: Connection
+  /** As it came, without the query. */
+  readonly path: string
+  readonly headers: RequestHeaders
+  /** The client waits for `100 Continue` before it sends its body. */
+  readonly expectsContinue: boolean
+  /** Named by the path; empty where the route has none. `version` is decimal text. */
+  model = ''
+  version = ''
+  /** Further named parts of the path: repository or region. */
+  scope = ''
+  answered = false
+
+  constructor(
+    face: Face,
+    connection: Connection,
+    incoming: { req: Message; res: ServerResponse; path: string; expectsContinue: boolean },
+  ) {
+    this.face = face
+    this.connection = connection
+    this.req = incoming.req
+    this.res = incoming.res
+    this.path = incoming.path
+    this.expectsContinue = incoming.expectsContinue
+    this.headers = readHeaders(incoming.req.rawHeaders)
+  }
+}

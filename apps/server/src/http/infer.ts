@@ -1,0 +1,138 @@
+import { ConchError, parseRawRequest } from '@conch/protocol'
+import type { EncodedResponse, InferRequest, InferResponse } from '@conch/protocol'
+import { newTimings } from './timings.ts'
+import type { Exchange } from './exchange.ts'
+import { forwardHeaders } from './header-forwarding.ts'
+import { chooseEncoding } from './headers.ts'
+import { LIMITS } from './limits.ts'
+import { decodeBody, encodeBody, readBody } from './read-body.ts'
+import { checkJsonSize } from './read-json.ts'
+import type { ContentType } from './reply.ts'
+import { send, sendError } from './reply.ts'
+
+/** `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. */
+export async function answerInfer(exchange: Exchange): Promise<void> {
+  const { face, connection } = exchange
+  const request = await readRequest(exchange)
+  if (request === undefined) return
+  const timings = newTimings()
+  const controller = connection.open()
+  let response: InferResponse
+  try {
+    response = await face.engine.infer(request, { signal: controller.signal, timings })
+  } catch (error) {
+    // What failed once it ran is told as plain text, what was refused before as JSON: the original's habit.
+    return sendError(exchange, error, timings.computeStart > 0 ? 'text/plain' : 'application/json')
+  } finally {
+    connection.release(controller)
+  }
+  return sendResponse(exchange, request, response)
+}
+
+/** Undefined when the client was answered already. */
+async function readRequest(exchange: Exchange): Promise<InferRequest | undefined> {
+  let errors: ContentType = 'text/plain'
+  try {
+    checkVersion(exchange.version)
+    const body = await decodeBody(exchange, await readBody(exchange, announcedLimit(exchange)))
+    const headerLength = parseHeaderLength(exchange.headers.inferenceLength, body.length)
+    errors = 'application/json'
+    const request = await parse(exchange, body, headerLength)
+    return addForwarded(exchange, request)
+  } catch (error) {
+    const { refusal, type } = preferLookup(exchange, error, errors)
+    sendError(exchange, refusal, type)
+    return undefined
+  }
+}
+
+function parse(
+  exchange: Exchange,
+  body: Buffer,
+  headerLength: number | undefined,
+): InferRequest | Promise<InferRequest> {
+  const { face, model, version } = exchange
+  const target = { model, version, maxInputSize: face.options.maxInputSize }
+  if (headerLength === 0 || body.length === 0) return parseRawRequest(body, target, face.engine.config(model, version))
+  return face.workers.parseRequest(body, headerLength, target)
+}
+
+/** In the original the model is looked up before the body is judged, so its error comes first. */
+function preferLookup(exchange: Exchange, error: unknown, type: ContentType): { refusal: unknown; type: ContentType } {
+  try {
+    const config = exchange.face.engine.config(exchange.model, exchange.version)
+    if (config.model_transaction_policy?.decoupled !== true) return { refusal: error, type }
+    const text = "HTTP end point doesn't support models with decoupled transaction policy"
+    return { refusal: new ConchError('UNSUPPORTED', text), type: 'text/plain' }
+  } catch (lookup) {
+    return { refusal: lookup, type: 'text/plain' }
+  }
+}
+
+/** A body that is all JSON and announced to be too large is not read at all. */
+function announcedLimit({ headers, face }: Exchange): number {
+  const { maxInputSize } = face.options
+  if (headers.inferenceLength !== undefined || headers.contentEncoding !== undefined) return LIMITS.bodyBytes
+  const announced = Number(headers.contentLength ?? 0)
+  if (announced > maxInputSize) checkJsonSize(announced, maxInputSize)
+  return LIMITS.bodyBytes
+}
+
+/** Version numbers are 64-bit integers there; the path has digits only. */
+export function checkVersion(version: string): void {
+  if (version.length < 19 || BigInt(version) < 2n ** 63n) return
+  throw new ConchError(
+    'INVALID_ARG',
+    `failed to get model version from specified version string '${version}' (details: stol), version should be an integral value > 0`,
+  )
+}
+
+/** The original reads a non-number as 0 and takes the body as a raw tensor; here it is refused (docs/compat.md). */
+function parseHeaderLength(text: string | undefined, size: number): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\s*[+-]?\d+\s*$/.test(text))
+    throw new ConchError('INVALID_ARG', `Unable to parse Inference-Header-Content-Length, got: ${text}`)
+  const length = Number(text)
+  if (length < -(2 ** 31) || length >= 2 ** 31) {
+    throw new ConchError(
+      'INVALID_ARG',
+      `Unable to parse Inference-Header-Content-Length, value is out of range [ -2147483648, 2147483647 ], got: ${text}`,
+    )
+  }
+  if (length < 0 || length > size) {
+    throw new ConchError('INVALID_ARG', `inference header size should be in range (0, ${size}), got: ${text}`)
+  }
+  return length
+}
+
+function addForwarded(exchange: Exchange, request: InferRequest): InferRequest {
+  const { forward } = exchange.face
+  const forwarded = forward && forwardHeaders(exchange.req.rawHeaders, forward)
+  if (forwarded) request.parameters = { ...request.parameters, ...forwarded }
+  return request
+}
+
+async function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): Promise<void> {
+  const { face, headers } = exchange
+  const encoded = await face.workers.encodeResponse(response, request, countJsonBytes(request, response))
+  const type = encoded.binary ? 'application/octet-stream' : 'application/json'
+  const more = encoded.binary ? ['Inference-Header-Content-Length', String(encoded.json.length)] : []
+  const encoding = chooseEncoding(headers.acceptEncoding)
+  if (encoding === 'identity') return send(exchange, 200, { type, parts: [encoded.json, ...encoded.parts], more })
+  const compressed = await encodeBody(joinParts(encoded), encoding)
+  send(exchange, 200, { type, parts: [compressed], more: [...more, 'Content-Encoding', encoding] })
+}
+
+/** Bytes of the tensors that travel as JSON. */
+function countJsonBytes(request: InferRequest, response: InferResponse): number {
+  let bytes = 0
+  for (const { name, data } of response.outputs) {
+    const asked = request.outputs.find((output) => output.name === name)
+    if (!(asked?.binary ?? request.binaryOutputs)) bytes += data.length
+  }
+  return bytes
+}
+
+function joinParts({ json, parts }: EncodedResponse): Uint8Array {
+  return parts.length === 0 ? json : Buffer.concat([json, ...parts])
+}

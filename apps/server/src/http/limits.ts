@@ -1,0 +1,25 @@
+/** What one client may ask of the HTTP port. Milliseconds and bytes. */
+export const LIMITS = {
+  /** All headers together; proxies add long ones. */
+  headerBytes: 32 * 1024,
+  headersTimeout: 30_000,
+  /** A whole request must have arrived within this time. */
+  requestTimeout: 300_000,
+  /** An idle kept connection; clients pool them for long. */
+  keepAliveTimeout: 600_000,
+  /** A client that takes no byte of its answer for this long is let go. */
+  sendTimeout: 60_000,
+  connections: 16_384,
+  /** One request body; the original counts body bytes in an int32. */
+  bodyBytes: 2 ** 31 - 1,
+  /** Taken at once for a body whose length was announced; what is beyond grows as it arrives. */
+  bodyReserve: 64 * 1024 * 1024,
+  /** Most that is read and dropped of a body that was answered early. */
+  unreadBytes: 256 * 1024 * 1024,
+  /** Non-empty chunks of a chunked body (reference: http §1). Only pieces below `smallPiece` bytes are counted, for a large
+   * chunk arrives in as many pieces as the network makes of it. */
+  chunks: 65_536,
+  smallPiece: 1024,
+  /** JSON from this size on is read and written off the engine thread. */
+  jsonOffThread: 1024 * 1024,
+} as const

@@ -1,0 +1,168 @@
+import { createServer } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Engine } from '@conch/engine'
+import type { ServerLog } from '../log.ts'
+import type { HttpOptions } from '../options.ts'
+import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
+import { Connections } from './connection.ts'
+import type { Face } from './exchange.ts'
+import { Exchange } from './exchange.ts'
+import { compileHeaderPattern } from './header-forwarding.ts'
+import { findHeader } from './headers.ts'
+import { JsonWorkers } from './json-workers.ts'
+import { LIMITS } from './limits.ts'
+import { Message } from './message.ts'
+import { addCors, sendError, sendRefusal } from './reply.ts'
+import type { Route } from './routes/v2.ts'
+import { findRoute } from './routes/v2.ts'
+import { TraceSettings } from './trace-settings.ts'
+
+export interface HttpDependencies {
+  readonly engine: Engine
+  readonly log: ServerLog
+  readonly options: HttpOptions
+  /** `name` of the server metadata. */
+  readonly id: string
+  readonly allowClientShm: boolean
+}
+
+export interface HttpFace {
+  /** `host:port` as it is listened on. */
+  readonly address: string
+  /** Connections that are open. */
+  connections(): number
+  /** Refuses new connections, lets idle ones go; running requests are answered. */
+  drain(): void
+  /** Ends what is still open. */
+  stop(): Promise<void>
+}
+
+/** The KServe v2 port. Rejects when the address cannot be had or an option makes no sense. */
+export async function startHttp(dependencies: HttpDependencies): Promise<HttpFace> {
+  const { engine, log, options, id, allowClientShm } = dependencies
+  const face: Face = {
+    engine,
+    log,
+    options,
+    allowClientShm,
+    metadata: Buffer.from(JSON.stringify({ name: id, version: PROTOCOL_VERSION, extensions: EXTENSIONS })),
+    forward: compileHeaderPattern(options.forwardPattern),
+    workers: new JsonWorkers(options.threads),
+    trace: new TraceSettings(),
+    draining: false,
+  }
+  const connections = new Connections()
+  const server = openServer(face, connections)
+  await listen(server, options)
+  const { port } = server.address() as AddressInfo
+  return {
+    address: `${options.address}:${port}`,
+    connections: () => connections.size,
+    drain() {
+      face.draining = true
+      server.close()
+      server.closeIdleConnections()
+      connections.endSilent()
+    },
+    async stop() {
+      server.closeAllConnections()
+      await face.workers.stop()
+    },
+  }
+}
+
+function openServer(face: Face, connections: Connections): Server {
+  const server = createServer({
+    IncomingMessage: Message,
+    maxHeaderSize: LIMITS.headerBytes,
+    headersTimeout: LIMITS.headersTimeout,
+    requestTimeout: LIMITS.requestTimeout,
+    keepAliveTimeout: LIMITS.keepAliveTimeout,
+    connectionsCheckingInterval: 5_000,
+    requireHostHeader: false,
+    noDelay: true,
+  })
+  const take = (req: Message, res: ServerResponse, expectsContinue: boolean) => {
+    const url = req.url ?? ''
+    const query = url.indexOf('?')
+    const path = query < 0 ? url : url.slice(0, query)
+    dispatch(new Exchange(face, connections.of(req.socket), { req, res, path, expectsContinue }))
+  }
+  server.on('request', (req: Message, res: ServerResponse) => take(req, res, false))
+  server.on('checkContinue', (req: Message, res: ServerResponse) => take(req, res, true))
+  server.on('connection', (socket) => connections.add(socket))
+  server.maxConnections = LIMITS.connections
+  server.on(
+    'drop',
+    onceASecond(() => face.log.write('warning', `refusing HTTP connections: ${LIMITS.connections} are open`)),
+  )
+  return server
+}
+
+function onceASecond(act: () => void): () => void {
+  let last = -Infinity
+  return () => {
+    const now = performance.now()
+    if (now - last < 1000) return
+    last = now
+    act()
+  }
+}
+
+/** Restricted, then method, then the route itself: the original's order. Nothing thrown leaves this function. */
+function dispatch(exchange: Exchange): void {
+  const { face, req } = exchange
+  if (face.log.verbose > 0) face.log.write('verbose', `HTTP request: ${req.method ?? ''} ${exchange.path}`)
+  const route = findRoute(exchange)
+  if (face.options.corsOrigins.length > 0 && req.method === 'OPTIONS' && answerPreflight(exchange)) return
+  if (route === undefined) return sendRefusal(exchange, 404, { type: 'text/plain', text: 'Not Found' })
+  const header = missingHeader(exchange, route)
+  if (header !== undefined) {
+    return sendRefusal(exchange, 403, {
+      type: 'text/plain',
+      text: `This API is restricted, expecting header '${header}'`,
+    })
+  }
+  if (!route.methods.includes(req.method ?? '')) {
+    return sendRefusal(exchange, 405, { type: route.errors, text: 'Method Not Allowed' })
+  }
+  try {
+    const pending = route.answer(exchange)
+    if (pending !== undefined) pending.catch((error: unknown) => sendError(exchange, error, route.errors))
+  } catch (error) {
+    sendError(exchange, error, route.errors)
+  }
+}
+
+function missingHeader({ face, req }: Exchange, route: Route): string | undefined {
+  const restriction = face.options.restricted.get(route.group)
+  if (restriction === undefined || findHeader(req.rawHeaders, restriction.header) === restriction.value)
+    return undefined
+  return restriction.header
+}
+
+/** Superset: browsers ask before they post; the original never answers them. */
+function answerPreflight(exchange: Exchange): boolean {
+  const fields: string[] = []
+  addCors(exchange.face.options.corsOrigins, exchange.headers.origin, fields)
+  if (fields.length === 0) return false
+  const wanted = findHeader(exchange.req.rawHeaders, 'access-control-request-headers')
+  fields.push('Access-Control-Allow-Methods', 'GET, POST', 'Access-Control-Max-Age', '600')
+  if (wanted !== undefined) fields.push('Access-Control-Allow-Headers', wanted)
+  exchange.answered = true
+  exchange.res.writeHead(204, fields).end()
+  return true
+}
+
+function listen(server: Server, options: HttpOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host: options.address, port: options.port, backlog: 1024, reusePort: options.reusePort }, () => {
+      server.off('error', reject)
+      // Errors of accept() (no file descriptor left, for instance) must not end the server.
+      server.on('error', () => undefined)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,71 @@
+import { promisify } from 'node:util'
+import type { Transform } from 'node:stream'
+import { createGunzip, createInflate, deflate, gzip } from 'node:zlib'
+import { ConchError } from '@conch/protocol'
+import { BodyCollector, tooLarge } from './body.ts'
+import type { Exchange } from './exchange.ts'
+import type { ResponseEncoding } from './headers.ts'
+import { LIMITS } from './limits.ts'
+import { UNSUPPORTED_COMPRESSION } from './reply.ts'
+
+/**
+ * Reads the whole body of a request. A body that is announced to be too large is refused before a byte of it is read.
+ */
+export function readBody(exchange: Exchange, limit: number = LIMITS.bodyBytes): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const { req, res, headers } = exchange
+    const announced = headers.transferEncoding === undefined ? Number(headers.contentLength ?? 0) : -1
+    const refuse = (error: ConchError) => {
+      // What comes of a body beyond a limit is not worth reading: the connection ends after the answer.
+      res.shouldKeepAlive = false
+      reject(error)
+    }
+    if (announced > limit) return reject(tooLarge(limit))
+    if (exchange.expectsContinue) res.writeContinue()
+    req.sink = new BodyCollector(announced, limit, (error, body) => (error ? refuse(error) : resolve(body)))
+  })
+}
+
+/** Undoes `Content-Encoding` (reference: http §6.2). */
+export function decodeBody(exchange: Exchange, body: Buffer): Buffer | Promise<Buffer> {
+  const encoding = exchange.headers.contentEncoding
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return body
+  if (encoding !== 'gzip' && encoding !== 'deflate') throw new ConchError('UNSUPPORTED', UNSUPPORTED_COMPRESSION)
+  if (body.length === 0) throw new ConchError('INVALID_ARG', 'nothing to be decompressed')
+  return inflate(body, exchange.face.options.maxInputSize)
+}
+
+/** Either format under either name, as the original's decoder; stops at the limit instead of inflating beyond it. */
+function inflate(body: Buffer, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const isGzip = body[0] === 0x1f && body[1] === 0x8b
+    const decoder: Transform = isGzip ? createGunzip() : createInflate()
+    const pieces: Buffer[] = []
+    let size = 0
+    decoder.on('data', (piece: Buffer) => {
+      size += piece.length
+      if (size > limit) {
+        decoder.destroy()
+        reject(
+          new ConchError(
+            'INVALID_ARG',
+            `Decompressed data size exceeds the maximum allowed value of ${limit} bytes. Use --http-max-input-size to increase the limit.`,
+          ),
+        )
+      } else pieces.push(piece)
+    })
+    decoder.on('end', () => resolve(Buffer.concat(pieces, size)))
+    decoder.on('error', (cause) =>
+      reject(new ConchError('INVALID_ARG', `failed to decompress the request body: ${cause.message}`, { cause })),
+    )
+    decoder.end(body)
+  })
+}
+
+const asyncGzip = promisify(gzip)
+const asyncDeflate = promisify(deflate)
+
+/** Compresses a whole body on the thread pool. */
+export function encodeBody(body: Uint8Array, encoding: Exclude<ResponseEncoding, 'identity'>): Promise<Buffer> {
+  return encoding === 'gzip' ? asyncGzip(body) : asyncDeflate(body)
+}

@@ -1,0 +1,27 @@
+import type { Exchange } from './exchange.ts'
+import { send, sendEmpty, sendRefusal } from './reply.ts'
+
+export function answerServerMetadata(exchange: Exchange): void {
+  send(exchange, 200, { type: 'application/json', parts: [exchange.face.metadata] })
+}
+
+export function answerLive(exchange: Exchange): void {
+  answerHealth(exchange, exchange.face.engine.live())
+}
+
+export function answerReady(exchange: Exchange): void {
+  answerHealth(exchange, exchange.face.engine.ready())
+}
+
+function answerHealth(exchange: Exchange, healthy: boolean): void {
+  if (exchange.face.engine.phase === 'exiting') {
+    // The original says 503 here, and nowhere else.
+    send(exchange, 503, { type: 'text/plain', parts: [EXITING] })
+  } else sendEmpty(exchange, healthy ? 200 : 400, 'text/plain')
+}
+const EXITING = Buffer.from('{"error":"Server exiting"}')
+
+export function answerModelReady(exchange: Exchange): void {
+  if (exchange.face.engine.modelReady(exchange.model, exchange.version)) sendEmpty(exchange, 200, 'text/plain')
+  else sendRefusal(exchange, 400, { type: 'text/plain', text: 'Model version not ready' })
+}

@@ -1,0 +1,220 @@
+import { CODE_TEXT, ConchError } from '@conch/protocol'
+import { createEngine } from '@conch/engine'
+import type { Engine, IndexEntry } from '@conch/engine'
+import { startHttp } from './http/listener.ts'
+import type { HttpFace } from './http/listener.ts'
+import { ServerLog } from './log.ts'
+import { startMetrics } from './metrics/listener.ts'
+import type { MetricsFace } from './metrics/listener.ts'
+import type { ServeOptions } from './options.ts'
+import { drawTable } from './tables.ts'
+import { CONCH_VERSION, EXTENSIONS, PROTOCOL_VERSION } from './version.ts'
+
+/** What else runs beside the inference ports; `up` adds the console. */
+export interface Extra {
+  (running: {
+    engine: Engine
+    log: ServerLog
+    addresses: { http: string; metrics: string }
+  }): Promise<{ stop(): Promise<void> }>
+}
+
+interface Running {
+  readonly engine: Engine
+  readonly log: ServerLog
+  readonly options: ServeOptions
+  http: HttpFace | undefined
+  metrics: MetricsFace | undefined
+  extra: { stop(): Promise<void> } | undefined
+}
+
+/**
+ * Starts the engine and its faces, serves until a signal comes, drains, and returns the exit code (reference: cli §4, §5).
+ * The ports open when every startup model has loaded, not before.
+ */
+export async function serve(options: ServeOptions, extra?: Extra): Promise<0 | 1> {
+  const log = new ServerLog(options.log)
+  surviveSurprises(log)
+  for (const notice of options.notices) log.write('warning', notice)
+  if (options.repositories.length === 0)
+    return fail('creating server: Invalid argument - --model-repository must be specified')
+  const stopped = waitForSignal()
+  const running: Running = {
+    engine: createEngine(engineOptions(options, log)),
+    log,
+    options,
+    http: undefined,
+    metrics: undefined,
+    extra: undefined,
+  }
+  const problem = await Promise.race([start(running, extra), stopped.then(() => undefined)])
+  if (problem !== undefined) {
+    await running.engine.stop()
+    await stopFaces(running)
+    return fail(problem)
+  }
+  await stopped
+  return stop(running)
+}
+
+/** Returns what went wrong, in the original's words, or undefined. */
+async function start(running: Running, extra: Extra | undefined): Promise<string | undefined> {
+  const { engine, log, options } = running
+  try {
+    const complete = await engine.start()
+    await printTables(running)
+    if (!complete) {
+      log.write('error', 'failed to load all models')
+      if (options.exitOnError) return 'creating server: Internal - failed to load all models'
+    }
+  } catch (error) {
+    return `creating server: ${describe(error)}`
+  }
+  return startFaces(running, extra)
+}
+
+async function startFaces(running: Running, extra: Extra | undefined): Promise<string | undefined> {
+  const { engine, log, options } = running
+  if (options.grpc.enabled)
+    log.write('info', 'gRPC is not served by this release: nothing listens on the port of --grpc-port')
+  let starting = 'HTTP'
+  try {
+    if (options.http.enabled) {
+      running.http = await startHttp({
+        engine,
+        log,
+        options: options.http,
+        id: options.id,
+        allowClientShm: options.allowClientShm,
+      })
+      log.write('info', `Started HTTPService at ${running.http.address}`)
+    }
+    starting = 'metrics'
+    if (options.metrics.enabled) {
+      running.metrics = await startMetrics(engine, options.metrics, log)
+      log.write('info', `Started Metrics Service at ${running.metrics.address}`)
+    }
+    starting = 'console'
+    running.extra = await extra?.({
+      engine,
+      log,
+      addresses: { http: running.http?.address ?? '', metrics: running.metrics?.address ?? '' },
+    })
+  } catch (error) {
+    return `failed to start ${starting} service: ${explainListen(error, options, starting)}`
+  }
+  return undefined
+}
+
+/** Reverse order of the start; false results and timeouts make the exit code 1. */
+async function stop(running: Running): Promise<0 | 1> {
+  const { engine, log, http, options } = running
+  const drained = http === undefined || (await drainHttp(http, log, options.exitTimeoutSeconds))
+  log.write('info', 'Waiting for in-flight requests to complete.')
+  if (!drained) await http?.stop()
+  const clean = await engine.stop()
+  await stopFaces(running)
+  if (drained && clean) return 0
+  return fail('failed to stop server: Internal - Exit timeout expired. Exiting immediately.')
+}
+
+async function stopFaces(running: Running): Promise<void> {
+  await running.extra?.stop()
+  await running.metrics?.stop()
+  await running.http?.stop()
+}
+
+/** Waits for open connections; idle ones are let go at once. Resolves to false when the time is over. */
+async function drainHttp(http: HttpFace, log: ServerLog, seconds: number): Promise<boolean> {
+  http.drain()
+  for (let left = seconds; left > 0; left -= 1) {
+    if (http.connections() === 0) return true
+    log.write('info', `Timeout ${left}: Found ${http.connections()} HTTP service connections`)
+    for (let tick = 0; tick < 40 && http.connections() > 0; tick += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 25))
+      http.drain()
+    }
+  }
+  return http.connections() === 0
+}
+
+function engineOptions(options: ServeOptions, log: ServerLog) {
+  const { metrics } = options
+  return { ...options, metrics: { ...metrics, intervalMs: metrics.intervalMs }, log }
+}
+
+async function printTables({ engine, log, options }: Running): Promise<void> {
+  const entries = await engine.index(false)
+  log.table(drawTable(['Model', 'Version', 'Status'], entries.flatMap(showModel)))
+  const repositories = options.repositories.map((path, i) => [`model_repository_path[${i}]`, path])
+  const startup = options.startupModels.map((name, i) => [`startup_models_${i}`, name])
+  log.table(
+    drawTable(
+      ['Option', 'Value'],
+      [
+        ['server_id', options.id],
+        ['server_version', `${PROTOCOL_VERSION} (Conch ${CONCH_VERSION})`],
+        ['server_extensions', EXTENSIONS.join(' ')],
+        ...repositories,
+        ['model_control_mode', `MODE_${options.controlMode.toUpperCase()}`],
+        ...startup,
+        ['strict_model_config', options.autoComplete ? '0' : '1'],
+        ['model_config_name', options.modelConfigName],
+        ['strict_readiness', options.strictReadiness ? '1' : '0'],
+        ['exit_timeout', String(options.exitTimeoutSeconds)],
+      ],
+    ),
+  )
+}
+
+function showModel({ name, version, state, reason }: IndexEntry): string[][] {
+  if (state === undefined) return []
+  const status = state === 'READY' ? state : `${state}: ${reason}`
+  return [[name, version ?? '-', status.replaceAll(/\s+/g, ' ')]]
+}
+
+function waitForSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const numbers = { SIGINT: 2, SIGTERM: 15 } as const
+    let seen = false
+    for (const [name, number] of Object.entries(numbers)) {
+      process.on(name, () => {
+        if (seen) return
+        seen = true
+        process.stdout.write(`Signal (${number}) received.\n`)
+        resolve()
+      })
+    }
+  })
+}
+
+/** An error that escaped its request is logged; the other requests go on. */
+function surviveSurprises(log: ServerLog): void {
+  const report = (error: unknown) =>
+    log.write('error', `unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  process.on('uncaughtException', report)
+  process.on('unhandledRejection', report)
+  process.stdout.on('error', () => undefined)
+  process.stderr.on('error', () => undefined)
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConchError) return `${CODE_TEXT[error.code]} - ${error.message}`
+  return `Internal - ${error instanceof Error ? error.message : String(error)}`
+}
+
+function explainListen(error: unknown, options: ServeOptions, service: string): string {
+  if (!(error instanceof Error) || !('code' in error)) return describe(error)
+  const flags = { HTTP: 'http', metrics: 'metrics', console: 'console' } as const
+  const kind = flags[service as keyof typeof flags]
+  const { address, port } = options[kind]
+  if (error.code === 'EADDRINUSE') {
+    return `Unavailable - Socket '${address}:${port}' already in use. Choose another one with --${kind}-port or end the process that listens there.`
+  }
+  return `Unavailable - cannot listen on ${address}:${port} (${error.message}). See --${kind}-address and --${kind}-port.`
+}
+
+function fail(text: string): 1 {
+  process.stderr.write(`error: ${text}\n`)
+  return 1
+}
