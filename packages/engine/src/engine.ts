@@ -1,112 +1,207 @@
+import { ConchError } from '@conch/protocol'
 import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
-import type { LogLevel, ModelStatistics } from './observe/contract.ts'
-import type { IndexEntry } from './repository/contract.ts'
-import type { Timings } from './request.ts'
+import type { Backend } from './backend/contract.ts'
+import { createConfigReader } from './configs.ts'
+import type {
+  ConfigValue,
+  Engine,
+  EngineOptions,
+  InferContext,
+  LiveSample,
+  LoadOverride,
+  ModelDirectory,
+  ModelMetadata,
+} from './contract.ts'
+import { describeConfig } from './describe-config.ts'
+import { drainAndClose } from './drain.ts'
+import { createVersionBuilder } from './model.ts'
+import type { LoadedVersion } from './model.ts'
+import type { ModelStatistics } from './observe/contract.ts'
+import { Metrics } from './observe/metrics.ts'
+import type { IndexEntry, LifecycleEvent, Source } from './repository/contract.ts'
+import { listFiles, readConfigText } from './repository/listing.ts'
+import { openLocalSource } from './repository/local/source.ts'
+import { Repository } from './repository/repository.ts'
+import type { Flight } from './request.ts'
+import { printStartupTable } from './startup-table.ts'
 
-export interface EngineOptions {
-  readonly repositories: readonly string[]
-  readonly controlMode: 'none' | 'poll' | 'explicit'
-  /** Models loaded at start in explicit mode; `['*']` = all. */
-  readonly startupModels: readonly string[]
-  readonly pollSeconds: number
-  readonly strictReadiness: boolean
-  readonly autoComplete: boolean
-  readonly modelConfigName: string
-  readonly loadThreads: number
-  readonly loadRetries: number
-  readonly namespacing: boolean
-  readonly exitTimeoutSeconds: number
-  /** `--backend-config`: backend ('' = global) → setting → value. */
-  readonly backendConfig: Readonly<Record<string, Readonly<Record<string, string>>>>
-  readonly metrics: {
-    readonly enabled: boolean
-    readonly cpu: boolean
-    readonly gpu: boolean
-    readonly intervalMs: number
-    /** `--metrics-config` settings. */
-    readonly config: Readonly<Record<string, string>>
+/** What tests replace. */
+export interface EngineParts {
+  readonly findBackend?: (name: string) => Promise<Backend>
+}
+
+export function createEngine(options: EngineOptions, parts: EngineParts = {}): Engine {
+  return new ServingEngine(options, parts)
+}
+
+class ServingEngine implements Engine {
+  phase: 'starting' | 'ready' | 'exiting' = 'starting'
+  readonly #options: EngineOptions
+  readonly #sources: Source[] = []
+  readonly #metrics: Metrics
+  readonly #repository: Repository<LoadedVersion>
+  #stopped: Promise<boolean> | undefined = undefined
+
+  constructor(options: EngineOptions, parts: EngineParts) {
+    const { log, autoComplete, backendConfig, metrics } = options
+    this.#options = options
+    this.#metrics = new Metrics({ ...metrics, namespacing: options.namespacing })
+    const builder = createVersionBuilder({
+      findBackend: parts.findBackend ?? refuseBackend,
+      metrics: this.#metrics,
+      log,
+      settings: backendConfig,
+      autoComplete,
+      gpus: [],
+    })
+    const configs = createConfigReader(autoComplete)
+    this.#repository = new Repository(options, { sources: this.#sources, configs, builder, log })
   }
-  readonly log: { write(level: LogLevel, text: string): void; readonly verbose: number }
+
+  async start(): Promise<boolean> {
+    const { repositories, modelConfigName, log } = this.#options
+    for (const root of repositories) this.#sources.push(await openLocalSource(root, modelConfigName))
+    const complete = await this.#repository.start()
+    if (this.phase === 'starting') this.phase = 'ready'
+    log.write('info', printStartupTable(await this.#repository.index(false)))
+    return complete
+  }
+
+  stop(budgetSeconds = this.#options.exitTimeoutSeconds): Promise<boolean> {
+    this.phase = 'exiting'
+    this.#stopped ??= this.#stop(budgetSeconds)
+    return this.#stopped
+  }
+
+  async #stop(budget: number): Promise<boolean> {
+    const repository = this.#repository
+    repository.halt()
+    const live = () => [...repository.live]
+    const done = await drainAndClose({ log: this.#options.log, budget, live, close: () => repository.close() })
+    this.#metrics.close()
+    return done
+  }
+
+  live(): boolean {
+    return true
+  }
+
+  ready(): boolean {
+    if (this.phase !== 'ready') return false
+    return !this.#options.strictReadiness || this.#repository.allReady()
+  }
+
+  modelReady(model: string, version: string): boolean {
+    try {
+      return this.#find(model, version) !== undefined
+    } catch (error) {
+      if (error instanceof ConchError) return false
+      throw error
+    }
+  }
+
+  #find(model: string, version: string): LoadedVersion {
+    if (this.phase === 'starting') throw new ConchError('UNAVAILABLE', 'Server not ready')
+    return this.#repository.registry.find(model, version)
+  }
+
+  metadata(model: string, version: string): ModelMetadata {
+    const { metadata } = this.#find(model, version)
+    if (version !== '') return metadata
+    const ready = this.#repository.registry.versionsOf(model)
+    return { ...metadata, versions: ready.map(({ plan }) => plan.version) }
+  }
+
+  config(model: string, version: string): ModelConfig {
+    return this.#find(model, version).config
+  }
+
+  statistics(model: string, version: string): readonly ModelStatistics[] {
+    const { registry } = this.#repository
+    const versions = model === '' ? registry.ready() : registry.versionsOf(model)
+    if (model !== '' && versions.length === 0) {
+      throw new ConchError('INVALID_ARG', `requested model '${model}' is not available`)
+    }
+    const asked = version === '' ? versions : versions.filter(({ plan }) => plan.version === version)
+    if (asked.length === 0 && version !== '') {
+      throw new ConchError('INVALID_ARG', `requested model version is not available for model '${model}'`)
+    }
+    return asked.map(({ reporter }) => reporter.statistics)
+  }
+
+  labels(model: string, version: string, output: string): readonly string[] | undefined {
+    return this.#find(model, version).labels.get(output)
+  }
+
+  infer(request: InferRequest, context?: InferContext): Promise<InferResponse> {
+    let flight: Flight
+    try {
+      flight = this.#find(request.model, request.version).begin(request, context, undefined)
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
+    // Without a listener a flight that succeeds has its one response.
+    return flight.wait() as Promise<InferResponse>
+  }
+
+  async stream(
+    request: InferRequest,
+    onResponse: (response: InferResponse) => void,
+    context?: InferContext,
+  ): Promise<void> {
+    await this.#find(request.model, request.version).begin(request, context, onResponse).wait()
+  }
+
+  index(readyOnly: boolean): Promise<readonly IndexEntry[]> {
+    return this.#repository.index(readyOnly)
+  }
+
+  load(model: string, override?: LoadOverride): Promise<void> {
+    return this.#repository.load(model, override)
+  }
+
+  unload(model: string, unloadDependents: boolean): Promise<void> {
+    return this.#repository.unload(model, unloadDependents)
+  }
+
+  metricsText(): Promise<string> {
+    return this.#metrics.text()
+  }
+
+  liveSamples(): readonly LiveSample[] {
+    return this.#repository.registry.ready().map(({ plan, reporter, pending, inflight }) => ({
+      model: plan.model,
+      version: plan.version,
+      statistics: reporter.statistics,
+      pending,
+      inflight,
+      failures: reporter.failures,
+      latency: reporter.latency(),
+    }))
+  }
+
+  describeConfig(model: string, version: string): readonly ConfigValue[] {
+    return describeConfig(this.#find(model, version))
+  }
+
+  async configText(model: string): Promise<string | undefined> {
+    const [found] = await this.#repository.find(model)
+    return found === undefined ? undefined : readConfigText(found.model)
+  }
+
+  async directory(model: string): Promise<ModelDirectory | undefined> {
+    const [found] = await this.#repository.find(model)
+    if (found === undefined) return undefined
+    const { directory, root } = found.model
+    return { directory, repository: found.source.root, files: await listFiles(root, directory) }
+  }
+
+  onLifecycle(listener: (event: LifecycleEvent) => void): () => void {
+    return this.#repository.registry.listen(listener)
+  }
 }
 
-export interface TensorMetadata {
-  readonly name: string
-  readonly datatype: string
-  readonly shape: readonly number[]
-}
-export interface ModelMetadata {
-  readonly name: string
-  readonly versions: readonly string[]
-  readonly platform: string
-  readonly inputs: readonly TensorMetadata[]
-  readonly outputs: readonly TensorMetadata[]
-}
-
-/** Extras of one request: what a face may pass and watch. */
-export interface InferContext {
-  readonly signal?: AbortSignal | undefined
-  /** Filled while the request runs; the console's timing bar and traces read it. */
-  readonly timings?: Timings | undefined
-}
-
-export interface LoadOverride {
-  /** JSON text of the whole config, replacing config.pbtxt for this load. */
-  readonly config?: string | undefined
-  /** Path relative to the model directory → content. */
-  readonly files?: ReadonlyMap<string, Uint8Array> | undefined
-}
-
-/** Something happened to a model version; the console's list and its log follow these. */
-export interface LifecycleEvent {
-  readonly model: string
-  readonly version: string
-  readonly state: string
-  readonly reason: string
-  /** Milliseconds since the epoch. */
-  readonly at: number
-}
-
-export interface LiveSample {
-  readonly model: string
-  readonly version: string
-  readonly statistics: ModelStatistics
-  readonly pending: number
-  readonly inflight: number
-  readonly failures: Readonly<Record<'REJECTED' | 'CANCELED' | 'BACKEND' | 'OTHER', number>>
-  /** Cumulative end-to-end latency histogram: upper bounds in µs and counts per bucket (last = above). */
-  readonly latency: { readonly bounds: readonly number[]; readonly counts: readonly number[] }
-}
-
-/** The only door into serving. Requests and responses are plain data. */
-export interface Engine {
-  /** Loads the startup models. Resolves to true when every one of them is ready. */
-  start(): Promise<boolean>
-  /** Refuses new work, waits for what is in flight (within exitTimeoutSeconds), unloads. Resolves to false on timeout. */
-  stop(): Promise<boolean>
-
-  live(): boolean
-  ready(): boolean
-  /** 'exiting' once stop() was called. */
-  readonly phase: 'starting' | 'ready' | 'exiting'
-  modelReady(model: string, version: string): boolean
-  metadata(model: string, version: string): ModelMetadata
-  /** Normalised and auto-completed. */
-  config(model: string, version: string): ModelConfig
-  /** '' = every ready model and version. */
-  statistics(model: string, version: string): readonly ModelStatistics[]
-  /** Labels of an output (classification), or undefined. */
-  labels(model: string, version: string, output: string): readonly string[] | undefined
-
-  infer(request: InferRequest, context?: InferContext): Promise<InferResponse>
-  /** Any number of responses (decoupled models, generate); resolves after the final one. */
-  stream(request: InferRequest, onResponse: (response: InferResponse) => void, context?: InferContext): Promise<void>
-
-  index(readyOnly: boolean): Promise<readonly IndexEntry[]>
-  load(model: string, override?: LoadOverride): Promise<void>
-  unload(model: string, unloadDependents: boolean): Promise<void>
-
-  /** Prometheus text 0.0.4. */
-  metricsText(): Promise<string>
-  liveSamples(): readonly LiveSample[]
-  onLifecycle(listener: (event: LifecycleEvent) => void): () => void
+function refuseBackend(name: string): Promise<Backend> {
+  const hint = 'try specifying runtime on the model configuration.'
+  return Promise.reject(new ConchError('INVALID_ARG', `unable to find backend library for backend '${name}', ${hint}`))
 }

@@ -1,4 +1,6 @@
-export type * from './engine.ts'
+export { createEngine, type EngineParts } from './engine.ts'
+export type * from './contract.ts'
 export type * from './request.ts'
 export type * from './observe/contract.ts'
-export type * from './repository/contract.ts'
+export type { IndexEntry, LifecycleEvent, VersionState } from './repository/contract.ts'
+export { ServerLog, type LogLine, type LogOptions, type LogSettings } from './observe/log.ts'

@@ -24,17 +24,42 @@ export interface ModelStatistics {
     DurationStat
   >
   response_stats: Record<string, Record<string, DurationStat>>
-  batch_stats: { batch_size: number; compute_input: DurationStat; compute_infer: DurationStat; compute_output: DurationStat }[]
+  batch_stats: {
+    batch_size: number
+    compute_input: DurationStat
+    compute_infer: DurationStat
+    compute_output: DurationStat
+  }[]
   memory_usage: { type: string; id: number; byte_size: number }[]
+}
+
+export type FailureReason = 'REJECTED' | 'CANCELED' | 'BACKEND' | 'OTHER'
+export type FailureCounts = Record<FailureReason, number>
+
+/** Counts per bucket, not cumulative; `counts` has one entry more than `bounds`: everything above the last bound. */
+export interface LatencyCounts {
+  /** Upper bounds, microseconds, ascending. */
+  readonly bounds: readonly number[]
+  readonly counts: readonly number[]
 }
 
 /** What one model version reports to. Looked up once per version, never per request. */
 export interface Reporter {
-  request(timings: Timings, rows: number, outcome: Outcome): void
-  execution(timings: Pick<Timings, 'computeStart' | 'computeInputEnd' | 'computeOutputStart' | 'computeEnd'>, rows: number): void
+  /** `firstResponse`: stamp of the first response, 0 when there was none. */
+  request(timings: Timings, rows: number, outcome: Outcome, firstResponse?: number): void
+  execution(
+    timings: Pick<Timings, 'computeStart' | 'computeInputEnd' | 'computeOutputStart' | 'computeEnd'>,
+    rows: number,
+  ): void
   /** +1 when a request starts to wait, −1 when it leaves the queue. */
   pending(delta: 1 | -1): void
+  /** How long the version took to load. */
+  loaded(seconds: number): void
   readonly statistics: ModelStatistics
+  readonly failures: Readonly<FailureCounts>
+  readonly waiting: number
+  /** End-to-end latency since the version was loaded. */
+  latency(): LatencyCounts
   /** The series vanish with the version. */
   close(): void
 }

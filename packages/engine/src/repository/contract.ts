@@ -1,7 +1,11 @@
+import type { ModelConfig, PbtxtTree } from '@conch/protocol'
+
 /** Where models come from. */
 export interface Source {
-  /** Printable root, for logs and the index. */
+  /** As the operator wrote it, for logs; also the namespace. */
   readonly root: string
+  /** Last part of the root: what clients may see. */
+  readonly name: string
   /** Names of the model directories, sorted. */
   list(): Promise<readonly string[]>
   /** A local directory holding the model, and the change stamps that tell a reload from a no-op. */
@@ -9,9 +13,24 @@ export interface Source {
 }
 
 export interface FetchedModel {
+  /** Real path (no symbolic links), inside the repository. */
   readonly directory: string
-  /** Newest modification per part of the tree, in nanoseconds. */
-  readonly stamps: { readonly config: bigint; readonly versions: Readonly<Record<string, bigint>>; readonly other: bigint }
+  /** The repository's real path: links inside the model may point anywhere below it. */
+  readonly root: string
+  readonly stamps: Stamps
+  /** Names of the directories of a model that may be versions, unsorted; rules in versions.ts. */
+  readonly folders: readonly string[]
+  /** Path of the chosen config file relative to the model's directory, or undefined when there is none. */
+  readonly configFile: string | undefined
+}
+
+/** Newest modification per part of a model's tree, in nanoseconds. */
+export interface Stamps {
+  readonly config: bigint
+  readonly versions: Readonly<Record<string, bigint>>
+  readonly other: bigint
+  /** Of the model's directory itself: entries were added or removed. */
+  readonly directory: bigint
 }
 
 export type VersionState = 'UNKNOWN' | 'READY' | 'UNAVAILABLE' | 'LOADING' | 'UNLOADING'
@@ -22,4 +41,70 @@ export interface IndexEntry {
   readonly version: string | undefined
   readonly state: VersionState | undefined
   readonly reason: string
+  /** What the last load of a version that still serves its older self failed with; the original does not tell. */
+  readonly problem?: string
+}
+
+/** One version to be loaded. */
+export interface VersionPlan {
+  readonly model: string
+  readonly version: string
+  /** As polled: normalised, not yet auto-completed from the model's files. */
+  readonly config: ModelConfig
+  readonly written: WrittenConfig
+  readonly modelDirectory: string
+  /** Files must not lie outside of it, links followed. */
+  readonly root: string
+  readonly versionDirectory: string
+}
+
+/** A version that serves, as far as the repository must know it. */
+export interface ServedVersion {
+  readonly config: ModelConfig
+  /** Requests taken and not yet answered. */
+  readonly inflight: number
+  /** Refuses new requests, waits for those in flight, releases everything. */
+  stop(): Promise<void>
+}
+
+/** Turns plans into served versions; the hallway's part of a load. */
+export interface VersionBuilder<V extends ServedVersion> {
+  build(plan: VersionPlan): Promise<V>
+  /** Changes only the instances of a served version. */
+  update(served: V, change: Pick<VersionPlan, 'config' | 'written'>): Promise<void>
+}
+
+/** A config as somebody wrote it, with what is needed to point at its lines. */
+export interface WrittenConfig {
+  readonly config: ModelConfig
+  /** Undefined for JSON and for a model without a config file. */
+  readonly tree: PbtxtTree | undefined
+  /** For messages: `<model>/config.pbtxt`. */
+  readonly path: string
+  readonly origin: 'file' | 'override' | 'none'
+}
+
+/** How configs are read; the hallway binds it to the protocol package. */
+export interface ConfigReader {
+  /** Throws with place, reason and fix. */
+  parseText(content: Uint8Array, path: string): WrittenConfig
+  /** The JSON of a load override. */
+  parseJson(text: string): WrittenConfig
+  /** For a model without a config file. */
+  empty(): WrittenConfig
+  /**
+   * Fills in name, backend, platform and defaults, then throws if anything is wrong that can be seen before the model's
+   * files are read. `files` are the names in the newest version's directory.
+   */
+  complete(written: WrittenConfig, model: string, files: readonly string[]): ModelConfig
+}
+
+/** Something happened to a model version; the console's list and its log follow these. */
+export interface LifecycleEvent {
+  readonly model: string
+  readonly version: string
+  readonly state: VersionState
+  readonly reason: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
 }

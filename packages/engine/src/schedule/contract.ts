@@ -1,3 +1,6 @@
+import type { ModelConfig } from '@conch/protocol'
+import type { InstancePool } from '../instance/contract.ts'
+import type { Reporter } from '../observe/contract.ts'
 import type { ActiveRequest } from '../request.ts'
 
 /** Who runs next, and with whom. One per loaded model version. */
@@ -10,4 +13,14 @@ export interface Scheduler {
   readonly pending: number
   /** Refuses new requests and resolves when none is in flight. */
   stop(): Promise<void>
+}
+
+/** What a scheduler works with. */
+export interface ScheduleParts {
+  readonly model: string
+  readonly version: string
+  /** Completed: every default is filled in. */
+  readonly config: ModelConfig
+  readonly pool: InstancePool
+  readonly reporter: Reporter
 }

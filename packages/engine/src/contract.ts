@@ -1,0 +1,139 @@
+import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
+import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics } from './observe/contract.ts'
+import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
+import type { Timings } from './request.ts'
+
+export interface EngineOptions {
+  readonly repositories: readonly string[]
+  readonly controlMode: 'none' | 'poll' | 'explicit'
+  /** Models loaded at start in explicit mode; `['*']` = all. */
+  readonly startupModels: readonly string[]
+  readonly pollSeconds: number
+  readonly strictReadiness: boolean
+  readonly autoComplete: boolean
+  readonly modelConfigName: string
+  readonly loadThreads: number
+  readonly loadRetries: number
+  readonly namespacing: boolean
+  readonly exitTimeoutSeconds: number
+  /** `--backend-config`: backend ('' = global) → setting → value. */
+  readonly backendConfig: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly metrics: {
+    readonly enabled: boolean
+    readonly cpu: boolean
+    readonly gpu: boolean
+    readonly intervalMs: number
+    /** `--metrics-config` settings. */
+    readonly config: Readonly<Record<string, string>>
+  }
+  readonly log: { write(level: LogLevel, text: string): void; readonly verbose: number }
+}
+
+export interface TensorMetadata {
+  readonly name: string
+  readonly datatype: string
+  readonly shape: readonly number[]
+}
+export interface ModelMetadata {
+  readonly name: string
+  readonly versions: readonly string[]
+  readonly platform: string
+  readonly inputs: readonly TensorMetadata[]
+  readonly outputs: readonly TensorMetadata[]
+}
+
+/** Extras of one request: what a face may pass and watch. */
+export interface InferContext {
+  readonly signal?: AbortSignal | undefined
+  /** Filled while the request runs; the console's timing bar and traces read it. */
+  readonly timings?: Timings | undefined
+}
+
+export interface LoadOverride {
+  /** JSON text of the whole config, replacing config.pbtxt for this load. */
+  readonly config?: string | undefined
+  /** Path relative to the model directory → content. */
+  readonly files?: ReadonlyMap<string, Uint8Array> | undefined
+}
+
+export interface LiveSample {
+  readonly model: string
+  readonly version: string
+  readonly statistics: ModelStatistics
+  readonly pending: number
+  readonly inflight: number
+  readonly failures: Readonly<FailureCounts>
+  /** End-to-end latency since the version was loaded: upper bounds in µs and counts per bucket (last = above). */
+  readonly latency: LatencyCounts
+}
+
+export type ValueOrigin = 'file' | 'override' | 'default' | 'auto-complete'
+
+/** One leaf of an effective config. */
+export interface ConfigValue {
+  /** As in `input[0].dims` or `parameters["key"].string_value`. */
+  readonly path: string
+  /** JSON-safe: 64-bit integers are decimal texts. */
+  readonly value: unknown
+  readonly origin: ValueOrigin
+}
+
+export interface ModelFile {
+  /** Relative to the model's directory, `/` between parts. */
+  readonly path: string
+  readonly size: number
+  /** Milliseconds since the epoch. */
+  readonly modified: number
+}
+
+/** A model's directory, for the console. */
+export interface ModelDirectory {
+  /** Absolute; never to be shown to a client. */
+  readonly directory: string
+  /** The repository it is in, as the operator wrote it. */
+  readonly repository: string
+  readonly files: readonly ModelFile[]
+}
+
+/** The only door into serving. Requests and responses are plain data. */
+export interface Engine {
+  /** Loads the startup models. Resolves to true when every one of them is ready. */
+  start(): Promise<boolean>
+  /**
+   * Refuses new work, waits for what is in flight, unloads. Resolves to false when the budget (exitTimeoutSeconds unless
+   * given) is spent before that.
+   */
+  stop(budgetSeconds?: number): Promise<boolean>
+
+  live(): boolean
+  ready(): boolean
+  /** 'exiting' once stop() was called. */
+  readonly phase: 'starting' | 'ready' | 'exiting'
+  modelReady(model: string, version: string): boolean
+  metadata(model: string, version: string): ModelMetadata
+  /** Normalised and auto-completed. */
+  config(model: string, version: string): ModelConfig
+  /** '' = every ready model and version. */
+  statistics(model: string, version: string): readonly ModelStatistics[]
+  /** Labels of an output (classification), or undefined. */
+  labels(model: string, version: string, output: string): readonly string[] | undefined
+
+  infer(request: InferRequest, context?: InferContext): Promise<InferResponse>
+  /** Any number of responses (decoupled models, generate); resolves after the final one. */
+  stream(request: InferRequest, onResponse: (response: InferResponse) => void, context?: InferContext): Promise<void>
+
+  index(readyOnly: boolean): Promise<readonly IndexEntry[]>
+  load(model: string, override?: LoadOverride): Promise<void>
+  unload(model: string, unloadDependents: boolean): Promise<void>
+
+  /** Prometheus text 0.0.4. */
+  metricsText(): Promise<string>
+  liveSamples(): readonly LiveSample[]
+  /** Every leaf of the effective config and where it came from. */
+  describeConfig(model: string, version: string): readonly ConfigValue[]
+  /** The text of the chosen config file; undefined when there is none. Works for models that do not load. */
+  configText(model: string): Promise<string | undefined>
+  /** Where a model lives and what is in there; undefined when no repository holds it. */
+  directory(model: string): Promise<ModelDirectory | undefined>
+  onLifecycle(listener: (event: LifecycleEvent) => void): () => void
+}

@@ -1,0 +1,230 @@
+import type { ModelConfig } from '@conch/protocol'
+import { Registry, Summary } from 'prom-client'
+import type { Reporter } from './contract.ts'
+import { printFamilies } from './exposition.ts'
+import type { Family, MetricKind, Sample } from './exposition.ts'
+import { countFamilies, gaugeFamilies, histogramFamilies, machineFamilies } from './families.ts'
+import type { Reading } from './families.ts'
+import { Histogram } from './histogram.ts'
+import { MachineWatch } from './machine.ts'
+import { Recorder } from './recorder.ts'
+import type { Observer } from './recorder.ts'
+import { FailureSeries, Series } from './series.ts'
+import type { Labels } from './series.ts'
+
+const FIRST_RESPONSE = 'nv_inference_first_response_histogram_ms'
+const FIRST_RESPONSE_MS = [100, 500, 2000, 5000]
+const QUANTILES = [0.5, 0.9, 0.95, 0.99, 0.999]
+const SUMMARIES: readonly (readonly [string, string])[] = [
+  [
+    'nv_inference_request_summary_us',
+    'Summary of inference request duration in microseconds (includes cached requests)',
+  ],
+  ['nv_inference_queue_summary_us', 'Summary of inference queuing duration in microseconds (includes cached requests)'],
+  [
+    'nv_inference_compute_input_summary_us',
+    'Cumulative compute input duration in microseconds (does not include cached requests)',
+  ],
+  [
+    'nv_inference_compute_infer_summary_us',
+    'Cumulative compute inference duration in microseconds (does not include cached requests)',
+  ],
+  [
+    'nv_inference_compute_output_summary_us',
+    'Cumulative inference compute output duration in microseconds (does not include cached requests)',
+  ],
+]
+
+export interface MetricsOptions {
+  readonly enabled: boolean
+  readonly cpu: boolean
+  readonly intervalMs: number
+  /** `--metrics-config` settings. */
+  readonly config: Readonly<Record<string, string>>
+  readonly namespacing?: boolean
+}
+
+/** Whose numbers: one version of a model. */
+export interface Reported {
+  readonly model: string
+  readonly version: string
+  readonly namespace?: string
+  readonly config: Pick<ModelConfig, 'metric_tags' | 'model_metrics' | 'response_cache'>
+}
+
+/** One family of our own, in the shape that a prom-client registry asks for its values. */
+interface Collected {
+  readonly name: string
+  readonly help: string
+  readonly type: MetricKind
+  readonly values: { metricName?: string; labels: Record<string, string | number>; value: number }[]
+}
+
+/**
+ * Every number that Prometheus sees. Versions write plain fields (recorder.ts); a scrape sums them up. Custom metrics of
+ * models join through `registry`, where they are found by their names.
+ */
+export class Metrics {
+  readonly registry = new Registry()
+  readonly #options: MetricsOptions
+  readonly #series = new Map<string, Series>()
+  readonly #failures = new Map<string, FailureSeries>()
+  readonly #machine: MachineWatch | undefined
+  readonly #quantiles: readonly number[]
+
+  constructor(options: MetricsOptions) {
+    this.#options = options
+    this.#quantiles = parseQuantiles(options.config['summary_quantiles'])
+    this.#machine = options.enabled && options.cpu ? new MachineWatch(options.intervalMs) : undefined
+  }
+
+  createReporter(reported: Reported): Reporter {
+    const { model, version } = reported
+    const labels = labelsOf(reported)
+    const key = JSON.stringify(Object.entries(labels).toSorted())
+    const series = this.#series.get(key) ?? this.#createSeries(labels, reported)
+    const failures = this.#failures.get(key) ?? new FailureSeries(labels)
+    const { observer, firstResponse } = series
+    const recorder = new Recorder({
+      model,
+      version,
+      observer,
+      firstResponse,
+      onClose: (closed) => {
+        failures.end(closed)
+        series.end(closed)
+        if (series.recorders.size === 0) this.#series.delete(key)
+      },
+    })
+    series.recorders.add(recorder)
+    failures.recorders.add(recorder)
+    this.#series.set(key, series)
+    this.#failures.set(key, failures)
+    return recorder
+  }
+
+  /** Prometheus text 0.0.4. */
+  async text(): Promise<string> {
+    if (!this.#options.enabled) return ''
+    const own = await this.#collect()
+    const custom = (await this.registry.getMetricsAsJSON()) as unknown as Collected[]
+    return printFamilies([...own, ...custom.map(toFamily)])
+  }
+
+  close(): void {
+    this.#machine?.close()
+  }
+
+  async #collect(): Promise<readonly Family[]> {
+    const readings: Reading[] = [...this.#series.values()].map((series) => ({ series, totals: series.read() }))
+    return [
+      ...countFamilies(readings, [...this.#failures.values()], this.#options.config['counter_latencies'] !== 'false'),
+      ...gaugeFamilies(readings),
+      ...machineFamilies(this.#machine?.load),
+      ...histogramFamilies(readings),
+      ...(await this.#summaryFamilies()),
+    ]
+  }
+
+  #createSeries(labels: Labels, { config }: Reported): Series {
+    const { config: settings } = this.#options
+    const summaries =
+      settings['summary_latencies'] === 'true' ? SUMMARIES.map((row) => this.#createSummary(row)) : undefined
+    const firstResponse = settings['histogram_latencies'] === 'true' ? new Histogram(bucketsOf(config)) : undefined
+    return new Series(labels, { observer: summaries && observeAll(summaries), firstResponse })
+  }
+
+  /** One per series and not in a registry: label names differ from model to model. */
+  #createSummary([name, help]: readonly [string, string]): Summary {
+    return new Summary({
+      name,
+      help,
+      percentiles: [...this.#quantiles],
+      maxAgeSeconds: 60,
+      ageBuckets: 5,
+      registers: [],
+    })
+  }
+
+  async #summaryFamilies(): Promise<readonly Family[]> {
+    const families: Family[] = []
+    for (const [index, [name, help]] of SUMMARIES.entries()) {
+      const samples: Sample[] = []
+      for (const { labels, observer } of this.#series.values()) {
+        const summary = observer?.summaries[index]
+        if (summary instanceof Summary)
+          samples.push(...orderSummary((await summary.get()) as unknown as Collected, labels))
+      }
+      families.push({ name, help, kind: 'summary', samples })
+    }
+    return families
+  }
+}
+
+function labelsOf({ model, version, namespace, config }: Reported): Labels {
+  const labels: Record<string, string> = { model, version }
+  if (namespace !== undefined) labels['namespace'] = namespace
+  for (const [tag, value] of Object.entries(config.metric_tags)) labels[`_${tag}`] = value
+  return labels
+}
+
+/** Milliseconds; a model may choose its own (metrics.md §5). */
+function bucketsOf(config: Reported['config']): readonly number[] {
+  const controls = config.model_metrics?.metric_control ?? []
+  const own = controls.find((control) => control.metric_identifier?.family === FIRST_RESPONSE)?.histogram_options
+    ?.buckets
+  return own === undefined || own.length === 0 ? FIRST_RESPONSE_MS : own.toSorted((a, b) => a - b)
+}
+
+/** `quantile:error` pairs; broken ones are skipped, none left = the default. */
+function parseQuantiles(text = ''): readonly number[] {
+  const quantiles = text.split(',').flatMap((pair) => {
+    const [quantile = '', error = ''] = pair.split(':')
+    const value = Number(quantile)
+    const valid = quantile.trim() !== '' && error.trim() !== '' && value >= 0 && value <= 1 && Number(error) >= 0
+    return valid ? [value] : []
+  })
+  return quantiles.length > 0 ? quantiles : QUANTILES
+}
+
+function observeAll(summaries: readonly Summary[]): Observer & { readonly summaries: readonly unknown[] } {
+  const [request, queue, input, infer, output] = summaries
+  return {
+    summaries,
+    request(total, waited) {
+      request?.observe(total)
+      queue?.observe(waited)
+    },
+    compute(gathered, inferred, handed) {
+      input?.observe(gathered)
+      infer?.observe(inferred)
+      output?.observe(handed)
+    },
+  }
+}
+
+/** Count, sum, then the quantiles, which are unknown while nothing was observed. */
+function orderSummary(collected: Collected, labels: Labels): readonly Sample[] {
+  const family = toFamily(collected)
+  const find = (suffix: string) => family.samples.find((sample) => sample.suffix === suffix)?.value ?? 0
+  const count = find('_count')
+  const quantiles = family.samples.filter(({ suffix }) => suffix === '')
+  return [
+    { suffix: '_count', labels, value: count },
+    { suffix: '_sum', labels, value: find('_sum') },
+    ...quantiles.map((sample) => ({
+      suffix: '',
+      labels: { ...labels, ...sample.labels },
+      value: count === 0 ? Number.NaN : sample.value,
+    })),
+  ]
+}
+
+function toFamily({ name, help, type, values }: Collected): Family {
+  const samples = values.map(({ metricName = name, labels, value }) => ({
+    suffix: metricName.slice(name.length),
+    labels,
+    value,
+  }))
+  return { name, help, kind: type, samples }
+}

@@ -1,0 +1,168 @@
+import type { Outcome, Timings } from '../request.ts'
+import type { DurationStat, FailureCounts, LatencyCounts, ModelStatistics, Reporter } from './contract.ts'
+import { FINE_BOUNDS, Histogram } from './histogram.ts'
+
+const NS = 1e6
+
+/** Sums per batch size; nanoseconds. */
+interface BatchSums {
+  readonly rows: number
+  count: number
+  input: number
+  infer: number
+  output: number
+}
+
+/** What a summary or another observer of single values gets; microseconds. */
+export interface Observer {
+  request(total: number, queue: number): void
+  compute(input: number, infer: number, output: number): void
+}
+
+export interface RecorderParts {
+  readonly model: string
+  readonly version: string
+  /** Summaries, where they are switched on. */
+  readonly observer: Observer | undefined
+  /** Time to the first response, milliseconds, where it is switched on. */
+  readonly firstResponse: Histogram | undefined
+  readonly onClose: (recorder: Recorder) => void
+}
+
+/**
+ * The numbers of one loaded version: plain fields, written on the hot path, read by statistics, metrics and the console.
+ * Sums are nanoseconds and may hold fractions; readers round.
+ */
+export class Recorder implements Reporter {
+  readonly parts: RecorderParts
+  readonly failures: FailureCounts = { REJECTED: 0, CANCELED: 0, BACKEND: 0, OTHER: 0 }
+  readonly total = new Histogram(FINE_BOUNDS)
+  readonly queue = new Histogram(FINE_BOUNDS)
+  readonly input = new Histogram(FINE_BOUNDS)
+  readonly infer = new Histogram(FINE_BOUNDS)
+  readonly output = new Histogram(FINE_BOUNDS)
+  successes = 0
+  successNs = 0
+  fails = 0
+  failNs = 0
+  queueNs = 0
+  inputNs = 0
+  inferNs = 0
+  outputNs = 0
+  inferences = 0
+  executions = 0
+  lastInference = 0
+  waiting = 0
+  loadSeconds = 0
+  readonly #batches = new Map<number, BatchSums>()
+
+  constructor(parts: RecorderParts) {
+    this.parts = parts
+  }
+
+  request(timings: Timings, rows: number, outcome: Outcome, firstResponse = 0): void {
+    const total = timings.end - timings.start
+    if (firstResponse !== 0) this.parts.firstResponse?.observe(Math.floor(firstResponse - timings.start))
+    if (outcome !== 'success') {
+      this.#fail(total, outcome)
+      return
+    }
+    const queue = timings.computeStart - timings.queued
+    const input = timings.computeInputEnd - timings.computeStart
+    const infer = timings.computeOutputStart - timings.computeInputEnd
+    const output = timings.computeEnd - timings.computeOutputStart
+    this.successes += 1
+    this.inferences += rows > 0 ? rows : 1
+    this.successNs += total * NS
+    this.queueNs += queue * NS
+    this.inputNs += input * NS
+    this.inferNs += infer * NS
+    this.outputNs += output * NS
+    this.total.observe(total * 1e3)
+    this.queue.observe(queue * 1e3)
+    this.input.observe(input * 1e3)
+    this.infer.observe(infer * 1e3)
+    this.output.observe(output * 1e3)
+    const { observer } = this.parts
+    if (observer === undefined) return
+    observer.request(Math.floor(total * 1e3), Math.floor(queue * 1e3))
+    observer.compute(Math.floor(input * 1e3), Math.floor(infer * 1e3), Math.floor(output * 1e3))
+  }
+
+  #fail(total: number, outcome: Outcome): void {
+    this.fails += 1
+    this.failNs += total * NS
+    if (outcome === 'rejected') this.failures.REJECTED += 1
+    else if (outcome === 'cancelled') this.failures.CANCELED += 1
+    else if (outcome === 'backend') this.failures.BACKEND += 1
+    else this.failures.OTHER += 1
+  }
+
+  execution(
+    timings: Pick<Timings, 'computeStart' | 'computeInputEnd' | 'computeOutputStart' | 'computeEnd'>,
+    rows: number,
+  ): void {
+    this.executions += 1
+    this.lastInference = Date.now()
+    let batch = this.#batches.get(rows)
+    if (batch === undefined) {
+      batch = { rows, count: 0, input: 0, infer: 0, output: 0 }
+      this.#batches.set(rows, batch)
+    }
+    batch.count += 1
+    batch.input += (timings.computeInputEnd - timings.computeStart) * NS
+    batch.infer += (timings.computeOutputStart - timings.computeInputEnd) * NS
+    batch.output += (timings.computeEnd - timings.computeOutputStart) * NS
+  }
+
+  pending(delta: 1 | -1): void {
+    this.waiting += delta
+  }
+
+  loaded(seconds: number): void {
+    this.loadSeconds = seconds
+  }
+
+  latency(): LatencyCounts {
+    return this.total.read()
+  }
+
+  close(): void {
+    this.parts.onClose(this)
+  }
+
+  get statistics(): ModelStatistics {
+    const count = this.successes
+    return {
+      name: this.parts.model,
+      version: this.parts.version,
+      last_inference: this.lastInference,
+      inference_count: this.inferences,
+      execution_count: this.executions,
+      inference_stats: {
+        success: stat(count, this.successNs),
+        fail: stat(this.fails, this.failNs),
+        queue: stat(count, this.queueNs),
+        compute_input: stat(count, this.inputNs),
+        compute_infer: stat(count, this.inferNs),
+        compute_output: stat(count, this.outputNs),
+        cache_hit: stat(0, 0),
+        cache_miss: stat(0, 0),
+      },
+      response_stats: {},
+      batch_stats: [...this.#batches.values()]
+        .toSorted((a, b) => a.rows - b.rows)
+        .map(({ rows, count: runs, input, infer, output }) => ({
+          batch_size: rows,
+          compute_input: stat(runs, input),
+          compute_infer: stat(runs, infer),
+          compute_output: stat(runs, output),
+        })),
+      memory_usage: [],
+    }
+  }
+}
+
+function stat(count: number, ns: number): DurationStat {
+  return { count, ns: Math.round(ns) }
+}

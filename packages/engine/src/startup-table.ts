@@ -1,0 +1,14 @@
+import type { IndexEntry } from './repository/contract.ts'
+
+/** The table of models that the original prints when its start is over. */
+export function printStartupTable(entries: readonly IndexEntry[]): string {
+  const rows = entries.map(({ name, version = '-', state = 'NOT LOADED', reason }) => {
+    return [name, version, reason === '' ? state : `${state}: ${reason.replace(/\s+/g, ' ')}`]
+  })
+  const table = [['Model', 'Version', 'Status'], ...rows]
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
+  const rule = `+${widths.map((width) => '-'.repeat(width + 2)).join('+')}+`
+  const lines = table.map((row) => `|${row.map((cell, i) => ` ${cell.padEnd(widths[i] ?? 0)} `).join('|')}|`)
+  const [head = '', ...body] = lines
+  return ['', rule, head, rule, ...body, rule, ''].join('\n')
+}
