@@ -36,10 +36,8 @@ export function completionsAt(text: string, offset: number): Completion[] {
   if (token !== undefined && token.kind !== 'identifier') followToken(levels, token, text)
   const level = levels.at(-1)
   if (level?.message === undefined) return []
-  return suggest(level, level.message, {
-    from: token?.kind === 'identifier' ? token.start : offset,
-    to: token?.kind === 'identifier' ? token.end : offset,
-  })
+  const word = token?.kind === 'identifier' ? token : { start: offset, end: offset }
+  return suggest(level, level.message, { from: word.start, to: word.end })
 }
 
 /** Returns the token that the offset stands in or right behind. */

@@ -34,7 +34,7 @@ export class Cursor {
   constructor(text: string, start: number) {
     this.text = text
     this.lexer = new Lexer(text, start, (error) => {
-      this.report({ ...error, length: 1 }, error.message, this.adviseLexError(error, this))
+      this.report({ ...error, length: 1 }, error.message, () => this.adviseLexError(error, this))
     })
     this.token = { kind: 'end', start, end: start, line: 0, column: 0 }
     this.previous = this.token
@@ -72,7 +72,7 @@ export class Cursor {
   fail(original: string, advice: Advice = {}): false {
     const { token } = this
     const { line, column, start, end } = token
-    this.report({ line, column, offset: start, length: end - start }, original, advice)
+    this.report({ line, column, offset: start, length: end - start }, original, () => advice)
     return false
   }
 
@@ -92,9 +92,11 @@ export class Cursor {
     })
   }
 
-  private report(at: Place, original: string, advice: Advice): void {
+  private report(at: Place, original: string, advise: () => Advice): void {
+    if (this.isFull) return
     const isKnown = this.problems.some((problem) => problem.severity === 'error' && problem.offset === at.offset)
-    if (this.isFull || isKnown) return
+    if (isKnown) return
+    const advice = advise()
     const path = this.currentPath()
     const located = `${String(at.line + 1)}:${String(at.column + 1)}: ${original}`
     this.problems.push({

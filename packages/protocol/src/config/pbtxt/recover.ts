@@ -12,7 +12,7 @@ const BEFORE_VALUE = new Set([':', '[', ',', '-', '=', '+', '.'])
 export function skipToField(cursor: Cursor, message: Message, isRoot: boolean): void {
   let depth = 0
   let moved = false
-  while (cursor.token.kind !== 'end') {
+  while (cursor.token.kind !== 'end' && !cursor.isFull) {
     const symbol = cursor.token.kind === 'symbol' ? cursor.tokenText() : ''
     if (depth === 0 && isFieldStart(cursor, message, moved)) return
     if (OPENERS.has(symbol)) depth += 1
