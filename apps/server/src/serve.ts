@@ -1,6 +1,6 @@
 import { CODE_TEXT, ConchError } from '@conch/protocol'
 import { createEngine } from '@conch/engine'
-import type { Engine, IndexEntry } from '@conch/engine'
+import type { Engine } from '@conch/engine'
 import { startHttp } from './http/listener.ts'
 import type { HttpFace } from './http/listener.ts'
 import { ServerLog } from './log.ts'
@@ -40,7 +40,7 @@ export async function serve(options: ServeOptions, extra?: Extra): Promise<0 | 1
     return fail('creating server: Invalid argument - --model-repository must be specified')
   const stopped = waitForSignal()
   const running: Running = {
-    engine: createEngine(engineOptions(options, log)),
+    engine: createEngine({ ...options, log }),
     log,
     options,
     http: undefined,
@@ -62,7 +62,7 @@ async function start(running: Running, extra: Extra | undefined): Promise<string
   const { engine, log, options } = running
   try {
     const complete = await engine.start()
-    await printTables(running)
+    printOptions(log, options)
     if (!complete) {
       log.write('error', 'failed to load all models')
       if (options.exitOnError) return 'creating server: Internal - failed to load all models'
@@ -109,12 +109,11 @@ async function startFaces(running: Running, extra: Extra | undefined): Promise<s
 /** Reverse order of the start; false results and timeouts make the exit code 1. */
 async function stop(running: Running): Promise<0 | 1> {
   const { engine, log, http, options } = running
-  const drained = http === undefined || (await drainHttp(http, log, options.exitTimeoutSeconds))
-  log.write('info', 'Waiting for in-flight requests to complete.')
-  if (!drained) await http?.stop()
-  const clean = await engine.stop()
+  const left = http === undefined ? options.exitTimeoutSeconds : await drainHttp(http, log, options.exitTimeoutSeconds)
+  if (left === 0) await http?.stop()
+  const clean = await engine.stop(left)
   await stopFaces(running)
-  if (drained && clean) return 0
+  if (clean) return 0
   return fail('failed to stop server: Internal - Exit timeout expired. Exiting immediately.')
 }
 
@@ -124,28 +123,22 @@ async function stopFaces(running: Running): Promise<void> {
   await running.http?.stop()
 }
 
-/** Waits for open connections; idle ones are let go at once. Resolves to false when the time is over. */
-async function drainHttp(http: HttpFace, log: ServerLog, seconds: number): Promise<boolean> {
+/** Waits for open connections; idle ones are let go at once. Resolves to the seconds that are left. */
+async function drainHttp(http: HttpFace, log: ServerLog, seconds: number): Promise<number> {
   http.drain()
   for (let left = seconds; left > 0; left -= 1) {
-    if (http.connections() === 0) return true
+    if (http.connections() === 0) return left
     log.write('info', `Timeout ${left}: Found ${http.connections()} HTTP service connections`)
     for (let tick = 0; tick < 40 && http.connections() > 0; tick += 1) {
       await new Promise((resolve) => setTimeout(resolve, 25))
       http.drain()
     }
   }
-  return http.connections() === 0
+  return 0
 }
 
-function engineOptions(options: ServeOptions, log: ServerLog) {
-  const { metrics } = options
-  return { ...options, metrics: { ...metrics, intervalMs: metrics.intervalMs }, log }
-}
-
-async function printTables({ engine, log, options }: Running): Promise<void> {
-  const entries = await engine.index(false)
-  log.table(drawTable(['Model', 'Version', 'Status'], entries.flatMap(showModel)))
+/** The engine prints its models itself; this is the original's second table. */
+function printOptions(log: ServerLog, options: ServeOptions): void {
   const repositories = options.repositories.map((path, i) => [`model_repository_path[${i}]`, path])
   const startup = options.startupModels.map((name, i) => [`startup_models_${i}`, name])
   log.table(
@@ -165,12 +158,6 @@ async function printTables({ engine, log, options }: Running): Promise<void> {
       ],
     ),
   )
-}
-
-function showModel({ name, version, state, reason }: IndexEntry): string[][] {
-  if (state === undefined) return []
-  const status = state === 'READY' ? state : `${state}: ${reason}`
-  return [[name, version ?? '-', status.replaceAll(/\s+/g, ' ')]]
 }
 
 function waitForSignal(): Promise<void> {

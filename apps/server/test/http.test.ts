@@ -216,7 +216,7 @@ it('shows nothing of an unexpected error', async () => {
     { infer: () => Promise.reject(new Error('ENOENT /srv/secret')) },
     '--log-error=true',
   )
-  log.settings.error = false
+  log.settings.log_error = false
   const reply = await open().send(post(INFER, REQUEST)).reply()
   expect(reply?.status).toBe(500)
   expect(reply?.body.toString()).not.toContain('secret')
@@ -352,7 +352,7 @@ it('changes log settings one by one', async () => {
   const client = open()
   client.send(post('/v2/logging', '{"log_warning":false,"log_format":"fancy"}'))
   expect((await client.reply())?.status).toBe(503)
-  expect(log.settings.warning).toBe(false)
+  expect(log.settings.log_warning).toBe(false)
   client.send(post('/v2/logging', '{"log_verbose_level":-1}'), get('/v2/logging'))
   expect((await client.reply())?.body.toString()).toContain('non-unsigned-integer')
   expect((await client.reply())?.body.toString()).toContain('"log_format":"default"')

@@ -1,10 +1,9 @@
-import { ConchError, HTTP_STATUS } from '@conch/protocol'
+import { ConchError, encodeGenerateResponse, HTTP_STATUS, parseGenerateRequest } from '@conch/protocol'
 import type { InferRequest, InferResponse } from '@conch/protocol'
 import type { Exchange } from './exchange.ts'
-import { mapGenerateRequest } from './generate-request.ts'
-import { formatGenerated } from './generate-response.ts'
 import { checkVersion } from './infer.ts'
-import { requireJsonObject } from './read-json.ts'
+import { readBody } from './read-body.ts'
+import { checkJsonSize } from './read-json.ts'
 import { addConnection, errorBody, toConchError } from './reply.ts'
 import { newTimings } from './timings.ts'
 
@@ -14,18 +13,19 @@ const ONE_ONLY =
 /** `POST …/generate`: one JSON object, sent as one chunk (reference: http §9.4). */
 export async function answerGenerate(exchange: Exchange): Promise<void> {
   const request = await readGenerate(exchange)
-  const texts: string[] = []
+  const texts: Uint8Array[] = []
   let status = 200
   try {
     await run(exchange, request, (response) => {
-      if (texts.length < 2) texts.push(formatGenerated(response, request))
+      if (texts.length < 2) texts.push(encodeGenerateResponse(response))
     })
   } catch (error) {
     const known = throwIfRefused(exchange, error)
     if (texts.length === 0) status = HTTP_STATUS[known.code]
     texts.length = 0
-    texts.push(errorBody(known.message).toString())
+    texts.push(errorBody(known.message))
   }
+  if (exchange.res.destroyed) return
   openChunked(exchange, status, 'application/json')
   const [text] = texts
   exchange.res.end(texts.length === 1 ? text : errorBody(ONE_ONLY))
@@ -35,22 +35,26 @@ export async function answerGenerate(exchange: Exchange): Promise<void> {
 export async function answerGenerateStream(exchange: Exchange): Promise<void> {
   const request = await readGenerate(exchange)
   const { res } = exchange
-  const emit = (status: number, text: string) => {
+  const emit = (status: number, text: Uint8Array) => {
+    if (res.destroyed) return
     if (!res.headersSent) openChunked(exchange, status, 'text/event-stream; charset=utf-8')
-    res.write(`data: ${text}\n\n`)
+    res.write(Buffer.concat([DATA, text, END]))
     // A reader that stands still while the model goes on: its connection ends instead of our memory.
     if (res.writableLength > MAX_UNREAD) res.destroy()
   }
   try {
-    await run(exchange, request, (response) => emit(200, formatGenerated(response, request)))
+    await run(exchange, request, (response) => emit(200, encodeGenerateResponse(response)))
   } catch (error) {
     const known = res.headersSent ? toConchError(exchange, unwrap(error)) : throwIfRefused(exchange, error)
-    emit(HTTP_STATUS[known.code], errorBody(known.message).toString())
+    emit(HTTP_STATUS[known.code], errorBody(known.message))
   }
+  if (res.destroyed) return
   if (!res.headersSent) openChunked(exchange, 200, 'text/event-stream; charset=utf-8')
   res.end()
 }
 
+const DATA = Buffer.from('data: ')
+const END = Buffer.from('\n\n')
 const MAX_UNREAD = 64 * 1024 * 1024
 
 async function readGenerate(exchange: Exchange): Promise<InferRequest> {
@@ -62,10 +66,11 @@ async function readGenerate(exchange: Exchange): Promise<InferRequest> {
     throw new ConchError('INVALID_ARG', "Unsupported content-encoding, only 'identity' is supported.")
   }
   const target = { model, version, maxInputSize: face.options.maxInputSize }
-  return mapGenerateRequest(await requireJsonObject(exchange), metadata, target)
+  checkJsonSize(Number(headers.contentLength ?? 0), target.maxInputSize)
+  return parseGenerateRequest(await readBody(exchange, target.maxInputSize + 1), metadata.inputs, target)
 }
 
-/** An error that is thrown out of here before the request ran carries this mark. */
+/** Marks an error from before the model ran. */
 class Refused {
   readonly error: unknown
   constructor(error: unknown) {
@@ -73,31 +78,39 @@ class Refused {
   }
 }
 
-async function run(
-  exchange: Exchange,
-  request: InferRequest,
-  onResponse: (response: InferResponse) => void,
-): Promise<void> {
+/** Throws `Refused` for what failed before the model ran, and the error itself for anything later. */
+async function run(exchange: Exchange, request: InferRequest, onResponse: (response: InferResponse) => void): Promise<void> {
   const { face, connection } = exchange
   const timings = newTimings()
   const controller = connection.open()
+  let failure: unknown
+  // A response that cannot be written down ends the request; the engine must not see that error.
+  const deliver = (response: InferResponse) => {
+    try {
+      if (failure === undefined) onResponse(response)
+    } catch (error) {
+      failure = error
+      controller.abort()
+    }
+  }
   try {
-    await face.engine.stream(request, onResponse, { signal: controller.signal, timings })
+    await face.engine.stream(request, deliver, { signal: controller.signal, timings })
   } catch (error) {
-    throw timings.computeStart === 0 ? new Refused(error) : error
+    throw failure ?? (timings.computeStart === 0 ? new Refused(error) : error)
   } finally {
     connection.release(controller)
   }
-}
-
-function unwrap(error: unknown): unknown {
-  return error instanceof Refused ? error.error : error
+  if (failure !== undefined) throw failure
 }
 
 /** What was refused before the model ran is answered as plain JSON by the dispatcher. */
 function throwIfRefused(exchange: Exchange, error: unknown): ConchError {
   if (error instanceof Refused) throw error.error
   return toConchError(exchange, error)
+}
+
+function unwrap(error: unknown): unknown {
+  return error instanceof Refused ? error.error : error
 }
 
 function openChunked(exchange: Exchange, status: number, type: string): void {

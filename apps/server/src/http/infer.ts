@@ -1,4 +1,4 @@
-import { ConchError, parseRawRequest } from '@conch/protocol'
+import { classifyOutputs, ConchError, parseRawRequest } from '@conch/protocol'
 import type { EncodedResponse, InferRequest, InferResponse } from '@conch/protocol'
 import { newTimings } from './timings.ts'
 import type { Exchange } from './exchange.ts'
@@ -26,7 +26,7 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
   } finally {
     connection.release(controller)
   }
-  return sendResponse(exchange, request, response)
+  return sendResponse(exchange, request, rank(exchange, request, response))
 }
 
 /** Undefined when the client was answered already. */
@@ -121,6 +121,15 @@ async function sendResponse(exchange: Exchange, request: InferRequest, response:
   if (encoding === 'identity') return send(exchange, 200, { type, parts: [encoded.json, ...encoded.parts], more })
   const compressed = await encodeBody(joinParts(encoded), encoding)
   send(exchange, 200, { type, parts: [compressed], more: [...more, 'Content-Encoding', encoding] })
+}
+
+/** The classification extension, for the outputs that asked for it. */
+function rank(exchange: Exchange, request: InferRequest, response: InferResponse): InferResponse {
+  if (!request.outputs.some((output) => output.classification > 0)) return response
+  const { engine } = exchange.face
+  const { model } = exchange
+  const batched = engine.config(model, response.version).max_batch_size > 0
+  return classifyOutputs(response, request, { batched, labels: (output) => engine.labels(model, response.version, output) })
 }
 
 /** Bytes of the tensors that travel as JSON. */
