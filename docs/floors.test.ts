@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listFiles, readText } from './repository.ts'
 
@@ -5,7 +6,8 @@ interface LockEntry {
   readonly version?: string
   readonly license?: string
   readonly link?: boolean
-  readonly resolved?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 interface Manifest {
   readonly [field: string]: unknown
@@ -50,6 +52,23 @@ describe('version floors', () => {
     const names = new Set(installed.map(({ name }) => name))
     expect(Object.keys(floors).filter((name) => !names.has(name))).toEqual(['@grpc/grpc-js', 'protobufjs'])
   })
+})
+
+/** Where Node would look for `name` from a package at `where`. */
+function findLocked(where: string, name: string): string | undefined {
+  const folders = where.split('/')
+  const places = folders.map((_, index) => folders.slice(0, folders.length - index).join('/'))
+  return [...places, ''].map((place) => path.join(place, 'node_modules', name)).find((file) => file in lock.packages)
+}
+
+it('locks every package that another one asks for', () => {
+  // `npm ci` refuses a lock with a hole, even where the package is optional and for another system.
+  const holes = Object.entries(lock.packages).flatMap(([where, entry]) =>
+    Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })
+      .filter((name) => findLocked(where, name) === undefined)
+      .map((name) => `${where} → ${name}`),
+  )
+  expect(holes).toEqual([])
 })
 
 it('pins every dependency exactly', () => {
