@@ -1,0 +1,56 @@
+'use client'
+import type { LogLine } from '@conch/server/schemas'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef } from 'react'
+import { cn } from '../../ui/cn.ts'
+import { formatMoment } from '../../ui/format.ts'
+
+const LOOKS: Readonly<Record<LogLine['level'], string>> = { verbose: 'text-mute', info: 'text-accent', warning: 'text-warn', error: 'text-bad' }
+const NEAR_END_PX = 40
+const LINE_PX = 22
+
+/** Follows the end while one is there; whoever scrolls up stays where they are. */
+export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: boolean }) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_PX,
+    overscan: 20,
+  })
+  const count = lines.length
+  useEffect(() => {
+    if (follow && atEnd.current && count > 0) virtual.scrollToIndex(count - 1, { align: 'end' })
+  }, [follow, count, virtual])
+  const onScroll = () => {
+    const box = scroller.current
+    if (box !== null) atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX
+  }
+  return (
+    // A region that scrolls must be reachable by the keyboard.
+    <div ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log lines" className="min-h-0 flex-1 overflow-auto py-1 font-mono text-xs -outline-offset-2">
+      <div className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map((item) => {
+          const line = lines[item.index]
+          if (line === undefined) return null
+          return (
+            <div
+              key={item.key}
+              data-index={item.index}
+              ref={virtual.measureElement}
+              className="absolute inset-x-0 top-0 flex gap-3 px-3 py-0.5 hover:bg-hover"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <time className="shrink-0 text-mute" title={formatMoment(line.at)}>
+                {new Date(line.at).toLocaleTimeString(undefined, { hour12: false })}
+              </time>
+              <span className={cn('w-14 shrink-0 max-md:hidden', LOOKS[line.level])}>{line.level}</span>
+              <span className={cn('min-w-0 break-words whitespace-pre-wrap', line.level === 'error' && 'text-bad')}>{line.text}</span>
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
