@@ -1,11 +1,11 @@
 import type { Engine, Log } from '@conch/engine'
-import type { Role, ServerInfo, User } from './account/account.schema.ts'
+import type { Role, ServerInfo } from './account/account.schema.ts'
 import type { Database } from './db.ts'
 import type { LiveRing } from './live-ring.ts'
 import type { LogTail } from './log-tail.ts'
 import type { LoginLimiter } from './login-limiter.ts'
 import type { Repositories } from './repositories.ts'
-import type { Sessions } from './session.ts'
+import type { Session, Sessions } from './session.ts'
 import type { Setup } from './setup.ts'
 import type { Staging } from './staging.ts'
 
@@ -47,11 +47,6 @@ export interface AuditNote {
   who: string
   object: string
   detail: string
-}
-
-export interface Session {
-  readonly id: string
-  readonly user: User
 }
 
 export const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, editor: 2, admin: 3 }

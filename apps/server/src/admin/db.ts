@@ -23,11 +23,13 @@ export interface Database {
   /** Never throws: a lost history entry must not undo what was done; it is told to `onLost` instead. */
   recordAudit(record: AuditRecord): Promise<void>
   listAudit(query: { before?: number | undefined; limit: number; object?: string | undefined }): Promise<AuditPage>
-  /** Runs the steps in one transaction. */
-  transaction<T>(steps: (tx: Transaction) => Promise<T>): Promise<T>
+  /**
+   * Runs steps that must not mix with others of their kind, as "no user yet, so make one". Not a transaction of the
+   * database: all work shares one connection, so a roll-back would take other people's writes with it.
+   */
+  alone<T>(steps: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
-export type Transaction = Pick<PrismaClient, 'user' | 'session'>
 
 /** Longest text of one audit column. */
 const CUT = 2000
@@ -41,10 +43,15 @@ export async function openDatabase(dataDirectory: string, onLost: (text: string)
   await prisma.$queryRaw`PRAGMA journal_mode = WAL`
   await prisma.$queryRaw`PRAGMA synchronous = NORMAL`
   await prisma.$queryRaw`PRAGMA busy_timeout = 5000`
+  let turn: Promise<unknown> = Promise.resolve()
   return {
     users: prisma.user,
     sessions: prisma.session,
-    transaction: (steps) => prisma.$transaction(steps),
+    alone(steps) {
+      const mine = turn.then(steps)
+      turn = mine.catch(() => undefined)
+      return mine
+    },
     close: () => prisma.$disconnect(),
     async recordAudit(record) {
       const data = Object.fromEntries(Object.entries(record).map(([key, text]) => [key, String(text).slice(0, CUT)]))

@@ -1,9 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Session } from './context.ts'
+import type { User } from './account/account.schema.ts'
 import type { Database } from './db.ts'
 
 export const SESSION_COOKIE = 'conch_session'
 export const SESSION_SECONDS = 7 * 24 * 3600
+
+export interface Session {
+  readonly id: string
+  readonly user: User
+}
 
 /** Who is asking. Tokens live in the cookie; the database holds their hashes. */
 export interface Sessions {

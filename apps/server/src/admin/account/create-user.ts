@@ -10,7 +10,8 @@ export async function createUser(
 ): Promise<UserRow> {
   audit.detail = `role ${role}`
   const passwordHash = await hashPassword(password)
-  const user = await services.db.transaction(async ({ user: users }) => {
+  const user = await services.db.alone(async () => {
+    const { users } = services.db
     const same = await users.findUnique({ where: { name } })
     if (same !== null) throw new ConchError('ALREADY_EXISTS', `There is a user '${name}' already`)
     return users.create({ data: { name, passwordHash, role } })

@@ -8,7 +8,8 @@ export async function setRole(
   { services, audit }: AdminContext,
   { id, role }: z.infer<typeof setRoleSchema>,
 ): Promise<User> {
-  return services.db.transaction(async ({ user: users }) => {
+  return services.db.alone(async () => {
+    const { users } = services.db
     const user = await users.findUnique({ where: { id } })
     if (user === null) throw new ConchError('NOT_FOUND', 'There is no such user')
     audit.object = user.name

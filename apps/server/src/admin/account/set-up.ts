@@ -19,7 +19,8 @@ export async function setUp(ctx: AdminContext, input: z.infer<typeof setupSchema
     throw new TRPCError({ code: 'FORBIDDEN', message: "The setup token is wrong; the server's log shows it at start" })
   }
   const passwordHash = await hashPassword(input.password)
-  const user = await services.db.transaction(async ({ user: users }) => {
+  const user = await services.db.alone(async () => {
+    const { users } = services.db
     if ((await users.count()) > 0)
       throw new ConchError('ALREADY_EXISTS', 'The first account exists already; sign in with it')
     return users.create({ data: { name: input.name, passwordHash, ...FIRST } })

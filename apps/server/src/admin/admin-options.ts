@@ -1,0 +1,34 @@
+import type { Engine, Log, LogLevel } from '@conch/engine'
+
+export interface AdminOptions {
+  readonly engine: Engine
+  /** A log that also tells its lines is followed by the console. */
+  readonly log: Log & Partial<LogSource>
+  readonly dataDirectory: string
+  readonly address: string
+  /** 0 = any free one. */
+  readonly port: number
+  readonly serve: ServeFacts
+  /** `host:port` of the inference and metrics faces; '' when one is off. */
+  readonly addresses: { readonly http: string; readonly metrics: string; readonly grpc?: string }
+  /** Host names of a reverse proxy in front; `*` = any. */
+  readonly allowedHosts?: readonly string[]
+  readonly allowedOrigins?: readonly string[]
+  /** The console's static export; found beside this app when left out. */
+  readonly consoleDirectory?: string
+  /** Bytes of one uploaded file. */
+  readonly maxUploadBytes?: number
+}
+export interface LogSource {
+  recent(): readonly { readonly at: number; readonly level: LogLevel; readonly text: string }[]
+  onLine(listener: (line: { readonly level: LogLevel; readonly text: string }) => void): () => void
+}
+
+/** What the console shows of how the server was started. */
+export interface ServeFacts {
+  readonly repositories: readonly string[]
+  readonly controlMode: 'none' | 'poll' | 'explicit'
+  readonly pollSeconds?: number
+  /** `--id`. */
+  readonly id?: string
+}
