@@ -1,5 +1,3 @@
-import { rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createEngine } from './engine.ts'
 import type { EngineOptions, Engine } from './contract.ts'

@@ -1,4 +1,5 @@
 export { createEngine, type EngineParts } from './engine.ts'
+export { describeConfig } from './describe-config.ts'
 export type * from './contract.ts'
 export type * from './request.ts'
 export type * from './observe/contract.ts'

@@ -168,7 +168,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner {
 
   ended(flight: Flight, outcome: Outcome): void {
     this.inflight -= 1
-    this.reporter.request(flight.timings, flight.rows, outcome, flight.firstResponse)
+    this.reporter.request(flight, outcome)
     if (this.inflight === 0) this.#onIdle?.()
   }
 

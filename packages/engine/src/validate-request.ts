@@ -51,15 +51,17 @@ export class RequestValidator {
 
   #checkNames(request: InferRequest, inputs: readonly Tensor[]): void {
     let required = 0
+    let unknown = false
     for (let i = 0; i < inputs.length; i++) {
-      const name = inputs[i]?.name
-      for (let k = 0; k < i; k++) {
-        if (inputs[k]?.name === name) refuse(`${nameRequest(request.id)}input '${name}' already exists in request`)
-      }
-      if (name !== undefined && this.#inputs.get(name)?.optional === false) required += 1
+      const name = inputs[i]?.name ?? ''
+      if (isRepeated(inputs, name, i)) refuse(`${nameRequest(request.id)}input '${name}' already exists in request`)
+      const rule = this.#inputs.get(name)
+      if (rule === undefined) unknown = true
+      else if (!rule.optional) required += 1
     }
-    const known = required === this.#required || inputs.some(({ name }) => !this.#inputs.has(name))
-    if (inputs.length > this.#inputs.size || inputs.length < this.#required || !known) this.#refuseCount(request)
+    // An unknown name is told by itself, unless the number of inputs is wrong as well.
+    const complete = unknown || required === this.#required
+    if (inputs.length > this.#inputs.size || inputs.length < this.#required || !complete) this.#refuseCount(request)
   }
 
   #refuseCount(request: InferRequest): never {
@@ -155,6 +157,11 @@ export class RequestValidator {
       refuse(`${nameRequest(request.id)}expected ${elements} string elements for ${about}, got ${found}`)
     }
   }
+}
+
+function isRepeated(inputs: readonly Tensor[], name: string, end: number): boolean {
+  for (let i = 0; i < end; i++) if (inputs[i]?.name === name) return true
+  return false
 }
 
 function readRule(input: ModelInput): InputRule {

@@ -130,7 +130,7 @@ interface Run {
 async function runSample(slot: Slot, { sample, request, parts }: Run): Promise<void> {
   const { reporter, config } = parts
   const owner: FlightOwner = {
-    ended: (flight: Flight, outcome: Outcome) => reporter.request(flight.timings, 1, outcome),
+    ended: (flight: Flight, outcome: Outcome) => reporter.request(flight, outcome),
   }
   const start = performance.now()
   const flights = Array.from({ length: sample.batch_size }, () => {

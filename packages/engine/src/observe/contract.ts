@@ -43,10 +43,17 @@ export interface LatencyCounts {
   readonly counts: readonly number[]
 }
 
+/** A request that ended, as far as it is counted. */
+export interface EndedRequest {
+  readonly timings: Timings
+  readonly rows: number
+  /** Stamp of the first response; 0 = there was none. */
+  readonly firstResponse: number
+}
+
 /** What one model version reports to. Looked up once per version, never per request. */
 export interface Reporter {
-  /** `firstResponse`: stamp of the first response, 0 when there was none. */
-  request(timings: Timings, rows: number, outcome: Outcome, firstResponse?: number): void
+  request(ended: EndedRequest, outcome: Outcome): void
   execution(
     timings: Pick<Timings, 'computeStart' | 'computeInputEnd' | 'computeOutputStart' | 'computeEnd'>,
     rows: number,

@@ -81,7 +81,7 @@ export class Metrics {
   createReporter(reported: Reported): Reporter {
     const { model, version } = reported
     const labels = labelsOf(reported)
-    const key = JSON.stringify(Object.entries(labels).toSorted())
+    const key = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     const series = this.#series.get(key) ?? this.#createSeries(labels, reported)
     const failures = this.#failures.get(key) ?? new FailureSeries(labels)
     const { observer, firstResponse } = series

@@ -1,5 +1,5 @@
 import type { Outcome, Timings } from '../request.ts'
-import type { DurationStat, FailureCounts, LatencyCounts, ModelStatistics, Reporter } from './contract.ts'
+import type { DurationStat, EndedRequest, FailureCounts, LatencyCounts, ModelStatistics, Reporter } from './contract.ts'
 import { FINE_BOUNDS, Histogram } from './histogram.ts'
 
 const NS = 1e6
@@ -60,7 +60,7 @@ export class Recorder implements Reporter {
     this.parts = parts
   }
 
-  request(timings: Timings, rows: number, outcome: Outcome, firstResponse = 0): void {
+  request({ timings, rows, firstResponse }: EndedRequest, outcome: Outcome): void {
     const total = timings.end - timings.start
     if (firstResponse !== 0) this.parts.firstResponse?.observe(Math.floor(firstResponse - timings.start))
     if (outcome !== 'success') {

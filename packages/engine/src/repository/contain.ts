@@ -45,5 +45,5 @@ async function describeEscape(path: string): Promise<string> {
 
 /** Control characters never reach a log or a client. */
 export function printPath(path: string): string {
-  return path.slice(0, 300).replace(/[\0-\x1f\x7f]/g, '?')
+  return Array.from(path.slice(0, 300), (char) => (char < ' ' || char === '\x7f' ? '?' : char)).join('')
 }

@@ -134,7 +134,7 @@ export class Lifecycle<V extends ServedVersion> {
     for (const version of record.ready()) {
       if (!polled.versions.includes(version.version)) drained.push(this.#retire(record, version))
     }
-    this.#replaceDirectory(record, polled.discard, drained)
+    void this.#replaceDirectory(record, polled.discard, drained)
     record.loaded = { stamps: polled.stamps, config: polled.config }
     record.pollError = ''
   }
@@ -195,7 +195,11 @@ export class Lifecycle<V extends ServedVersion> {
     const old = record.discard
     record.discard = discard
     await Promise.all(drained)
-    await old?.()
+    try {
+      await old?.()
+    } catch (error) {
+      this.#parts.log.write('warning', `failed to remove the files of '${record.name}': ${printReason(error)}`)
+    }
   }
 }
 

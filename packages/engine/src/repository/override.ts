@@ -9,7 +9,7 @@ const MAX_FILES = 2_000
 /** A directory that holds nothing but the files of one load call. */
 export interface PrivateDirectory {
   readonly directory: string
-  discard(): Promise<void>
+  readonly discard: () => Promise<void>
 }
 
 /** Writes the files of a load call into a fresh private directory; leaves nothing behind when one is refused. */

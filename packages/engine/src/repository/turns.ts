@@ -4,7 +4,7 @@ export class Turns {
 
   /** Runs `work` when no earlier operation holds any of the names. */
   async run<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
-    const earlier = names.map((name) => this.#tails.get(name))
+    const earlier = names.flatMap((name) => this.#tails.get(name) ?? [])
     const { promise, resolve } = Promise.withResolvers<void>()
     for (const name of names) this.#tails.set(name, promise)
     try {

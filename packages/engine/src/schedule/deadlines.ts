@@ -3,6 +3,8 @@ export interface Deadline {
   /** Milliseconds. */
   readonly at: number
   cancelled: boolean
+  /** Set by `Deadlines`: those of one moment come in the order in which they were added. */
+  order?: number
   /** Called once, at or shortly after `at`. */
   expire(): void
 }
@@ -16,8 +18,10 @@ export class Deadlines {
   #timer: NodeJS.Timeout | undefined = undefined
   #armedFor = Infinity
   #cancelled = 0
+  #added = 0
 
   add(deadline: Deadline): void {
+    deadline.order = this.#added++
     this.#heap.push(deadline)
     this.#rise(this.#heap.length - 1)
     if (deadline.at < this.#armedFor) this.#arm()
@@ -86,7 +90,7 @@ export class Deadlines {
   #rise(index: number): void {
     while (index > 0) {
       const parent = (index - 1) >> 1
-      if (this.#at(parent) <= this.#at(index)) return
+      if (!this.#isBefore(index, parent)) return
       this.#swap(parent, index)
       index = parent
     }
@@ -97,15 +101,18 @@ export class Deadlines {
     for (;;) {
       const left = 2 * index + 1
       if (left >= this.#heap.length) return
-      const smaller = this.#at(left + 1) < this.#at(left) ? left + 1 : left
-      if (this.#at(index) <= this.#at(smaller)) return
+      const smaller = this.#isBefore(left + 1, left) ? left + 1 : left
+      if (!this.#isBefore(smaller, index)) return
       this.#swap(index, smaller)
       index = smaller
     }
   }
 
-  #at(index: number): number {
-    return this.#heap[index]?.at ?? Infinity
+  #isBefore(a: number, b: number): boolean {
+    const one = this.#heap[a]
+    const other = this.#heap[b]
+    if (one === undefined || other === undefined) return one !== undefined
+    return one.at === other.at ? (one.order ?? 0) < (other.order ?? 0) : one.at < other.at
   }
 
   #swap(a: number, b: number): void {

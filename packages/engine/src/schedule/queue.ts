@@ -60,13 +60,8 @@ export class Queue implements WaitingOwner {
     const first: Waiting[] = []
     let rows = 0
     for (const level of this.#order) {
-      for (const list of [level.inTime, level.delayed]) {
-        for (let waiting = list.head; waiting !== undefined; waiting = waiting.next) {
-          first.push(waiting)
-          rows += waiting.rows
-          if (rows > maxRows) return first
-        }
-      }
+      rows = collect(level.inTime, first, { rows, maxRows })
+      rows = collect(level.delayed, first, { rows, maxRows })
     }
     return first
   }
@@ -124,6 +119,16 @@ export class Queue implements WaitingOwner {
     this.#order = [...this.#levels].toSorted(([a], [b]) => a - b).map(([, one]) => one)
     return level
   }
+}
+
+/** Appends a list's requests until there are more rows than wanted; returns the rows. */
+function collect(list: WaitingList, into: Waiting[], from: { rows: number; maxRows: number }): number {
+  let { rows } = from
+  for (let waiting = list.head; waiting !== undefined && rows <= from.maxRows; waiting = waiting.next) {
+    into.push(waiting)
+    rows += waiting.rows
+  }
+  return rows
 }
 
 /** 0 and levels that the model does not have mean its default (dynamic batching §2). */

@@ -17,6 +17,7 @@ export class Waiting implements Deadline {
   /** Expiry; Infinity = never. */
   at: number
   cancelled = false
+  order = 0
   list: WaitingList | undefined = undefined
   previous: Waiting | undefined = undefined
   next: Waiting | undefined = undefined

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { ConchError } from '@conch/protocol'
@@ -40,8 +41,8 @@ class LocalSource implements Source {
   async list(): Promise<readonly string[]> {
     const names: string[] = []
     for (const entry of await readdir(this.#real, { withFileTypes: true })) {
-      const link = entry.isSymbolicLink() && (await isDirectory(join(this.#real, entry.name)))
-      if (entry.isDirectory() || link) names.push(entry.name)
+      // Where the console builds what it will publish (`WORK_FOLDER` there): never a model.
+      if (entry.name !== '.conch' && (await isFolder(this.#real, entry))) names.push(entry.name)
     }
     return names.toSorted()
   }
@@ -49,22 +50,21 @@ class LocalSource implements Source {
   async fetch(model: string): Promise<FetchedModel | undefined> {
     if (!isSegment(model) || !(await isDirectory(join(this.#real, model)))) return undefined
     const directory = await resolveInside(this.#real, this.#real, model)
-    const configFile = await this.#chooseConfig(directory)
     const walk = new Walk(this.#real, directory)
-    let config = 0n
-    let other = 0n
     const versions: Record<string, bigint> = {}
     const folders: string[] = []
+    let other = 0n
     for (const entry of await walk.read('')) {
-      const name = entry.name
+      const { name } = entry
       if (name === 'configs' || name === 'config.pbtxt') continue
       const newest = await walk.newest(name, 1)
-      const folder = entry.isDirectory() || (entry.isSymbolicLink() && (await isDirectory(join(directory, name))))
+      const folder = await isFolder(directory, entry)
       if (folder) folders.push(name)
       if (folder && isVersion(name)) versions[name] = newest
       else if (newest > other) other = newest
     }
-    if (configFile !== undefined) config = await walk.newest(configFile, 1)
+    const configFile = await this.#chooseConfig(directory)
+    const config = configFile === undefined ? 0n : await walk.newest(configFile, 1)
     const own = (await lstat(directory, { bigint: true })).mtimeNs
     return { directory, root: this.#real, stamps: { config, versions, other, directory: own }, folders, configFile }
   }
@@ -77,6 +77,10 @@ class LocalSource implements Source {
     }
     return undefined
   }
+}
+
+async function isFolder(parent: string, entry: Dirent): Promise<boolean> {
+  return entry.isDirectory() || (entry.isSymbolicLink() && (await isDirectory(join(parent, entry.name))))
 }
 
 async function isDirectory(path: string): Promise<boolean> {
