@@ -1,7 +1,7 @@
 import type { Field } from './descriptor.ts'
 import { enumerationOf, isBig } from './descriptor.ts'
 import type { JsonValue } from './json-scan.ts'
-import { nearest } from './pbtxt/spelling.ts'
+import { guessEnum } from './pbtxt/spelling.ts'
 
 export const BAD_VALUE = Symbol('bad value')
 export interface JsonScalar {
@@ -73,7 +73,7 @@ function readEnum(value: JsonValue, field: Field): JsonScalar {
   const enumeration = enumerationOf(field.typeName)
   if (typeof value === 'string') {
     if (enumeration.values.has(value)) return good(value)
-    const near = nearest(value, enumeration.values.keys())
+    const near = guessEnum(value, [...enumeration.values.keys()])
     return bad(`Invalid enum value: ${value}.`, near === undefined ? undefined : `did you mean ${near}?`)
   }
   const text = numberText(value)

@@ -4,7 +4,7 @@ import type { Fix } from '../problem.ts'
 import { unescapeLiteral } from './bytes.ts'
 import type { Advice, Cursor } from './cursor.ts'
 import type { LexError, Token } from './lexer.ts'
-import { nameCharacter, nearest } from './spelling.ts'
+import { guessEnum, nameCharacter, nearest } from './spelling.ts'
 
 function replaceToken(title: string, token: Token, insert: string): Fix {
   return { title, edits: [{ from: token.start, to: token.end, insert }] }
@@ -120,21 +120,6 @@ export function adviseBoolean(cursor: Cursor): Advice {
   return { expected, hint: `write ${meaning}`, fix: replaceToken(`Write ${meaning}`, token, meaning) }
 }
 
-const TYPE_WORDS: Readonly<Record<string, string>> = {
-  FLOAT: 'TYPE_FP32',
-  FLOAT32: 'TYPE_FP32',
-  FLOAT16: 'TYPE_FP16',
-  HALF: 'TYPE_FP16',
-  FLOAT64: 'TYPE_FP64',
-  DOUBLE: 'TYPE_FP64',
-  BFLOAT16: 'TYPE_BF16',
-  BYTES: 'TYPE_STRING',
-  STR: 'TYPE_STRING',
-  INT: 'TYPE_INT32',
-  LONG: 'TYPE_INT64',
-  BOOLEAN: 'TYPE_BOOL',
-}
-
 /** Takes the current token for the value of an enum that is not written as it should be. */
 export function adviseEnum(cursor: Cursor, field: Field): Advice {
   const { token } = cursor
@@ -151,15 +136,6 @@ export function adviseEnum(cursor: Cursor, field: Field): Advice {
   if (meant === undefined) return { expected, hint: advice === '' ? `expected ${expected}` : advice }
   const hint = meant === word ? advice : [advice, `did you mean ${meant}?`].filter((part) => part !== '').join('; ')
   return { expected, hint, fix: replaceToken(`Write ${meant}`, token, meant) }
-}
-
-function guessEnum(word: string, names: readonly string[]): string | undefined {
-  const upper = word.toUpperCase()
-  const exact = names.find((name) => name === upper || name.endsWith(`_${upper}`))
-  if (exact !== undefined) return exact
-  const bare = upper.replace(/^TYPE_/, '')
-  const type = Object.hasOwn(TYPE_WORDS, bare) ? TYPE_WORDS[bare] : undefined
-  return type !== undefined && names.includes(type) ? type : nearest(word, names)
 }
 
 /** A name that the message does not have; `name` is the token before the current one. */

@@ -67,7 +67,10 @@ function removeField(tree: PbtxtTree, node: FieldNode): TextEdit {
   const isFirst = from === 0 || text[from - 1] === '\n'
   const rest = /^[ \t]*(\r?\n|$)/.exec(text.slice(to, to + 200))
   if (isFirst && rest !== null) to += rest[0].length
-  else if (isFirst) from = node.start
+  else if (isFirst) {
+    from = node.start
+    to += /^[ \t]*/.exec(text.slice(to, to + 200))?.[0].length ?? 0
+  }
   return { from, to, insert: '' }
 }
 

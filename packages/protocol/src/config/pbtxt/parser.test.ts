@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { applyEdits } from '../problem.ts'
 import { parsePbtxt } from './parser.ts'
 
-const errorsOf = (text: string | Uint8Array) => parsePbtxt(text).problems.filter((problem) => problem.severity === 'error')
+const errorsOf = (text: string | Uint8Array) =>
+  parsePbtxt(text).problems.filter((problem) => problem.severity === 'error')
 
 /** Reference: engine/textproto.md and field-cases annex A; each was also tried with the C++ parser 3.21. */
 it.each([
@@ -30,15 +31,30 @@ it.each([
   ['name: "a"\rmax_batch_size: 1', { name: 'a', max_batch_size: 1 }],
   ['response_cache { enable: t }', { response_cache: { enable: true } }],
   ['response_cache { enable: 0 }', { response_cache: { enable: false } }],
-  ['dynamic_batching { max_queue_delay_microseconds: 18446744073709551615 }', { dynamic_batching: { max_queue_delay_microseconds: 2n ** 64n - 1n } }],
-  ['sequence_batching { direct { minimum_slot_utilization: 0.5f } }', { sequence_batching: { direct: { minimum_slot_utilization: 0.5 } } }],
+  [
+    'dynamic_batching { max_queue_delay_microseconds: 18446744073709551615 }',
+    { dynamic_batching: { max_queue_delay_microseconds: 2n ** 64n - 1n } },
+  ],
+  [
+    'sequence_batching { direct { minimum_slot_utilization: 0.5f } }',
+    { sequence_batching: { direct: { minimum_slot_utilization: 0.5 } } },
+  ],
   ['parameters { key: "A", value { string_value: "1" } }', { parameters: { A: { string_value: '1' } } }],
-  ['parameters [ { key: "A" }, { value { string_value: "q" } } ]', { parameters: { A: { string_value: '' }, '': { string_value: 'q' } } }],
+  [
+    'parameters [ { key: "A" }, { value { string_value: "q" } } ]',
+    { parameters: { A: { string_value: '' }, '': { string_value: 'q' } } },
+  ],
   ['metric_tags { key: "a" value: "1" } metric_tags { key: "a" value: "2" }', { metric_tags: { a: '2' } }],
   ['metric_tags { key: "__proto__" value: "1" }', { metric_tags: Object.fromEntries([['__proto__', '1']]) }],
-  ['dynamic_batching { priority_queue_policy { key: 3 value { timeout_action: DELAY } } }', { dynamic_batching: { priority_queue_policy: { 3: { timeout_action: 'DELAY' } } } }],
+  [
+    'dynamic_batching { priority_queue_policy { key: 3 value { timeout_action: DELAY } } }',
+    { dynamic_batching: { priority_queue_policy: { 3: { timeout_action: 'DELAY' } } } },
+  ],
   ['version_policy: { all: {} }', { version_policy: { all: {} } }],
-  ['model_warmup { inputs { key: "x" value { zero_data: false } } }', { model_warmup: [{ inputs: { x: { zero_data: false } } }] }],
+  [
+    'model_warmup { inputs { key: "x" value { zero_data: false } } }',
+    { model_warmup: [{ inputs: { x: { zero_data: false } } }] },
+  ],
 ])('accepts %j', (text, expected) => {
   expect(errorsOf(text)).toEqual([])
   expect(parsePbtxt(text).config).toMatchObject(expected)
@@ -64,7 +80,10 @@ it.each([
   ['parameters { A: "1" }', '1:15: Message type "inference.ModelConfig.ParametersEntry" has no field named "A".'],
   ['maxBatchSize: 1', '1:13: Message type "inference.ModelConfig" has no field named "maxBatchSize".'],
   ['name: "a" name: "b"', '1:15: Non-repeated field "name" is specified multiple times.'],
-  ['dynamic_batching {} sequence_batching {}', '1:39: Field "sequence_batching" is specified along with field "dynamic_batching", another member of oneof "scheduling_choice".'],
+  [
+    'dynamic_batching {} sequence_batching {}',
+    '1:39: Field "sequence_batching" is specified along with field "dynamic_batching", another member of oneof "scheduling_choice".',
+  ],
   ['input { dims: [1,] }', '1:18: Expected integer, got: ]'],
   ['input [ {}, ]', '1:13: Expected "{", found "]".'],
   ['input [ {} {} ]', '1:12: Expected ",", found "{".'],
@@ -141,7 +160,8 @@ it.each([
 })
 
 it('reports every problem of a text and reads the rest', () => {
-  const text = 'nme: "a"\nmax_batch_size: eight\ninput [ { name: "I" data_typ: TYPE_FP32 dims: [ 1, ] }, { dims: x } ]\nbackend: "onnxruntime"\n'
+  const text =
+    'nme: "a"\nmax_batch_size: eight\ninput [ { name: "I" data_typ: TYPE_FP32 dims: [ 1, ] }, { dims: x } ]\nbackend: "onnxruntime"\n'
   const { config, problems } = parsePbtxt(text)
   expect(problems.map((problem) => [problem.line, problem.path])).toEqual([
     [1, ''],
@@ -163,7 +183,9 @@ it('strips a byte order mark with a warning, also from bytes', () => {
 
 it('names UTF-16 and bytes that are not UTF-8', () => {
   const utf16 = new Uint8Array(Uint16Array.from('name: "a"', (char) => char.charCodeAt(0)).buffer)
-  expect(errorsOf(Uint8Array.from([0xff, 0xfe, ...utf16]))[0]?.message).toMatch(/^1:1: Interpreting non ascii codepoint 255\..*UTF-16/)
+  expect(errorsOf(Uint8Array.from([0xff, 0xfe, ...utf16]))[0]?.message).toMatch(
+    /^1:1: Interpreting non ascii codepoint 255\..*UTF-16/,
+  )
   expect(errorsOf(Uint8Array.from([0x6e, 0xff]))[0]?.message).toContain('byte 0xff is not UTF-8')
 })
 

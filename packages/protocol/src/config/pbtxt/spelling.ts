@@ -72,3 +72,28 @@ export function nameCharacter(char: string): CharacterName {
     return { label: `${shown} is only allowed inside quotes and comments`, replacement: undefined }
   return { label: `${shown} is ${known[0]}`, replacement: known[1] }
 }
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  FLOAT: 'TYPE_FP32',
+  FLOAT32: 'TYPE_FP32',
+  FLOAT16: 'TYPE_FP16',
+  HALF: 'TYPE_FP16',
+  FLOAT64: 'TYPE_FP64',
+  DOUBLE: 'TYPE_FP64',
+  BFLOAT16: 'TYPE_BF16',
+  BYTES: 'TYPE_STRING',
+  STR: 'TYPE_STRING',
+  INT: 'TYPE_INT32',
+  LONG: 'TYPE_INT64',
+  BOOLEAN: 'TYPE_BOOL',
+}
+
+/** The enumeration value that was meant: capitals, a missing prefix or another framework's word for a type. */
+export function guessEnum(word: string, names: readonly string[]): string | undefined {
+  const upper = word.toUpperCase()
+  const exact = names.find((name) => name === upper || name.endsWith(`_${upper}`))
+  if (exact !== undefined) return exact
+  const bare = upper.replace(/^TYPE_/, '')
+  const type = Object.hasOwn(TYPE_WORDS, bare) ? TYPE_WORDS[bare] : undefined
+  return type !== undefined && names.includes(type) ? type : nearest(word, names)
+}
