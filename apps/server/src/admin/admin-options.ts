@@ -19,16 +19,18 @@ export interface AdminOptions {
   /** Bytes of one uploaded file. */
   readonly maxUploadBytes?: number
 }
+/** As the engine's `ServerLog` has it. */
 export interface LogSource {
-  recent(): readonly { readonly at: number; readonly level: LogLevel; readonly text: string }[]
-  onLine(listener: (line: { readonly level: LogLevel; readonly text: string }) => void): () => void
+  tail(count: number): readonly { readonly at: number; readonly level: LogLevel; readonly text: string }[]
+  subscribe(listener: (line: { readonly level: LogLevel; readonly text: string }) => void): () => void
 }
-
 /** What the console shows of how the server was started. */
 export interface ServeFacts {
   readonly repositories: readonly string[]
   readonly controlMode: 'none' | 'poll' | 'explicit'
   readonly pollSeconds?: number
+  /** `--model-config-name`: configs/<name>.pbtxt wins over config.pbtxt. */
+  readonly modelConfigName?: string
   /** `--id`. */
   readonly id?: string
 }

@@ -24,6 +24,9 @@ export interface Services {
   readonly server: ServerInfo
   /** Absolute; holds the database, staged uploads and the trash. */
   readonly dataDirectory: string
+  /** `--model-config-name`, or ''. */
+  readonly configName: string
+  readonly pollSeconds: number
 }
 
 /** One call: who asks, from where, and what its audit entry will say. */

@@ -3,7 +3,8 @@ import type { LogLine } from './log/log.schema.ts'
 
 /** The last lines of the server's log, and whoever follows them. */
 export interface LogTail {
-  write(level: LogLevel, text: string): void
+  /** `at`: milliseconds since the epoch, now when left out. */
+  write(level: LogLevel, text: string, at?: number): void
   recent(count: number): readonly LogLine[]
   /** Lines written from now on; returns how to stop. */
   follow(listener: (line: LogLine) => void): () => void
@@ -17,10 +18,10 @@ export function createLogTail(now: () => number = Date.now): LogTail {
   const listeners = new Set<(line: LogLine) => void>()
   let id = 0
   return {
-    write(level, text) {
+    write(level, text, at = now()) {
       const line: LogLine = {
         id: ++id,
-        at: now(),
+        at,
         level,
         text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text,
       }

@@ -59,3 +59,16 @@ export async function readStateOf(
   const found = groupIndex(entries)[0]
   return { state: found?.state ?? 'UNKNOWN', reason: found?.reason ?? '' }
 }
+
+/** How a server that does not load on demand learns of a change. */
+export function explainPickUp({
+  server,
+  pollSeconds,
+}: {
+  server: { controlMode: string }
+  pollSeconds: number
+}): string {
+  if (server.controlMode === 'poll')
+    return `the server looks at its repositories every ${pollSeconds} s and takes it up by itself`
+  return 'the server runs with --model-control-mode=none: it takes this up at its next start'
+}

@@ -35,8 +35,10 @@ export async function openServices(
   const services: Services = {
     engine,
     log: {
-      write: (level, text) =>
-        log.onLine === undefined ? (tail.write(level, text), log.write(level, text)) : log.write(level, text),
+      write(level, text) {
+        log.write(level, text)
+        if (log.subscribe === undefined) tail.write(level, text)
+      },
     },
     tail,
     db,
@@ -56,6 +58,8 @@ export async function openServices(
       controlMode: serve.controlMode,
     },
     dataDirectory,
+    configName: serve.modelConfigName ?? '',
+    pollSeconds: serve.pollSeconds ?? 0,
   }
   const timers = [
     setInterval(() => live.tick(), 1000).unref(),
@@ -75,8 +79,8 @@ export async function openServices(
 }
 
 function followLog({ log }: AdminOptions, tail: LogTail): () => void {
-  for (const line of log.recent?.() ?? []) tail.write(line.level, line.text)
-  return log.onLine?.(({ level, text }) => tail.write(level, text)) ?? (() => undefined)
+  for (const line of log.tail?.(1000) ?? []) tail.write(line.level, line.text, line.at)
+  return log.subscribe?.(({ level, text }) => tail.write(level, text)) ?? (() => undefined)
 }
 
 /** The one time that a secret is printed: while there is no account and other machines can reach the console. */

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { ConchError } from '@conch/protocol'
-import { resolveInside } from '../contain.ts'
+import { resolveModelFile } from '../model-files.ts'
 import type { Services } from '../context.ts'
 
 /** Bytes of a file that is shown; bigger ones are weights, not text. */
@@ -14,7 +14,7 @@ interface Input {
 /** Labels, samples, READMEs: text only. */
 export async function readModelFile({ repositories }: Services, { model, path }: Input): Promise<string> {
   const folder = await repositories.get(model)
-  const file = await open(await resolveInside(folder.directory, path), 'r')
+  const file = await open(await resolveModelFile(folder, path), 'r')
   try {
     const stats = await file.stat()
     if (!stats.isFile()) throw new ConchError('NOT_FOUND', `there is no file '${path}'`)

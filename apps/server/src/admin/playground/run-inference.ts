@@ -1,8 +1,114 @@
-import { ConchError } from '@conch/protocol'
+import type { Engine, Timings } from '@conch/engine'
+import {
+  classifyOutputs,
+  ConchError,
+  encodeInferResponse,
+  HTTP_STATUS,
+  parseInferRequest,
+  type InferRequest,
+  type InferResponse,
+} from '@conch/protocol'
 import type { z } from 'zod'
 import type { AdminContext } from '../context.ts'
-import type { InferResult, inferSchema } from './playground.schema.ts'
+import type { inferSchema, InferResult, StageTimes } from './playground.schema.ts'
+import { viewOutput } from './view-output.ts'
 
-export function runInference(_ctx: AdminContext, _input: z.infer<typeof inferSchema>): Promise<InferResult> {
-  return Promise.reject(new ConchError('UNSUPPORTED', 'not built yet'))
+const MAX_REQUEST = 64 * 1_048_576
+const MAX_RESPONSE = 16 * 1_048_576
+/** Responses of a decoupled model that are kept. */
+const MAX_RESPONSES = 200
+/** Milliseconds that a request from the playground may take. */
+const PATIENCE = 300_000
+
+/** Asks a model through the engine itself, as the HTTP port would; a refusal is an answer here, not an error. */
+export async function runInference(
+  { services }: AdminContext,
+  input: z.infer<typeof inferSchema>,
+): Promise<InferResult> {
+  const { engine, log } = services
+  const timings: Timings = {
+    start: 0,
+    queued: 0,
+    computeStart: 0,
+    computeInputEnd: 0,
+    computeOutputStart: 0,
+    computeEnd: 0,
+    end: 0,
+  }
+  const began = performance.now()
+  try {
+    const request = readRequest(input)
+    const responses = await ask(engine, request, timings)
+    const timing = readTimes(timings, performance.now() - began)
+    return { status: 200, timing, ...(await describe(engine, request, responses)) }
+  } catch (error) {
+    const known =
+      error instanceof ConchError
+        ? error
+        : new ConchError('INTERNAL', 'the request failed inside the server; its log says why')
+    if (known !== error) log.write('error', `playground: ${input.model}: ${String(error)}`)
+    const httpStatus = HTTP_STATUS[known.code]
+    return {
+      status: httpStatus,
+      timing: readTimes(timings, performance.now() - began),
+      response: null,
+      outputs: [],
+      error: { code: known.code, message: known.message, httpStatus },
+    }
+  }
+}
+
+/** Every output comes back as text and numbers: there is no binary part in an answer to the playground. */
+function readRequest({ model, version = '', request: text }: z.infer<typeof inferSchema>): InferRequest {
+  const request = parseInferRequest(Buffer.from(text), undefined, { model, version, maxInputSize: MAX_REQUEST })
+  request.binaryOutputs = false
+  request.outputs = request.outputs.map((output) => ({ ...output, binary: false }))
+  return request
+}
+
+async function ask(engine: Engine, request: InferRequest, timings: Timings): Promise<readonly InferResponse[]> {
+  const context = { timings, signal: AbortSignal.timeout(PATIENCE) }
+  const { model_transaction_policy: policy } = engine.config(request.model, request.version)
+  if (policy?.decoupled !== true) return [await engine.infer(request, context)]
+  const responses: InferResponse[] = []
+  await engine.stream(
+    request,
+    (response) => void (responses.length < MAX_RESPONSES && responses.push(response)),
+    context,
+  )
+  return responses
+}
+
+async function describe(engine: Engine, request: InferRequest, responses: readonly InferResponse[]) {
+  const last = responses.at(-1)
+  if (last === undefined) return { response: '[]', outputs: [] }
+  const { model, version } = last
+  const labels = (output: string) => engine.labels(model, version, output)
+  const outputs = await Promise.all(last.outputs.map((output) => viewOutput(output, labels(output.name))))
+  const batched = engine.config(model, version).max_batch_size > 0
+  const bytes = responses.reduce(
+    (sum, { outputs: parts }) => sum + parts.reduce((total, { data }) => total + data.byteLength, 0),
+    0,
+  )
+  if (bytes > MAX_RESPONSE / 2) return { response: null, outputs }
+  const texts = responses.map((response) => {
+    const wants = request.outputs.some(({ classification }) => classification > 0)
+    const shown = wants ? classifyOutputs(response, request, { batched, labels }) : response
+    return Buffer.from(encodeInferResponse(shown, request).json).toString('utf8')
+  })
+  const response = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(',')}]`
+  return { response: response.length > MAX_RESPONSE ? null : response, outputs }
+}
+
+/** Stages that were not reached take no time; the total is always known. */
+function readTimes(timings: Timings, elapsed: number): StageTimes {
+  const span = (from: number, to: number) => (from > 0 && to > from ? Math.round((to - from) * 1000) : 0)
+  const { start, queued, computeStart, computeInputEnd, computeOutputStart, computeEnd, end } = timings
+  return {
+    queueUs: span(queued, computeStart),
+    inputUs: span(computeStart, computeInputEnd),
+    inferUs: span(computeInputEnd, computeOutputStart),
+    outputUs: span(computeOutputStart, computeEnd),
+    totalUs: span(start, end) || Math.round(elapsed * 1000),
+  }
 }
