@@ -79,7 +79,11 @@ class Refused {
 }
 
 /** Throws `Refused` for what failed before the model ran, and the error itself for anything later. */
-async function run(exchange: Exchange, request: InferRequest, onResponse: (response: InferResponse) => void): Promise<void> {
+async function run(
+  exchange: Exchange,
+  request: InferRequest,
+  onResponse: (response: InferResponse) => void,
+): Promise<void> {
   const { face, connection } = exchange
   const timings = newTimings()
   const controller = connection.open()

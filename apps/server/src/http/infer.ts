@@ -129,7 +129,10 @@ function rank(exchange: Exchange, request: InferRequest, response: InferResponse
   const { engine } = exchange.face
   const { model } = exchange
   const batched = engine.config(model, response.version).max_batch_size > 0
-  return classifyOutputs(response, request, { batched, labels: (output) => engine.labels(model, response.version, output) })
+  return classifyOutputs(response, request, {
+    batched,
+    labels: (output) => engine.labels(model, response.version, output),
+  })
 }
 
 /** Bytes of the tensors that travel as JSON. */

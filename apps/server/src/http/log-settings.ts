@@ -16,7 +16,8 @@ export async function answerLogging(exchange: Exchange): Promise<void> {
 
 /** One by one, in this order: what was set before a member that is refused stays set. */
 function changeSettings(settings: LogSettings, body: JsonObject): void {
-  if (given(body['log_file'])) throw new ConchError('UNSUPPORTED', 'log file location can not be updated through network protocol')
+  if (given(body['log_file']))
+    throw new ConchError('UNSUPPORTED', 'log file location can not be updated through network protocol')
   for (const key of ['log_info', 'log_warning', 'log_error'] as const) {
     const value = body[key]
     if (!given(value)) continue
@@ -31,7 +32,8 @@ function changeSettings(settings: LogSettings, body: JsonObject): void {
   const format = body['log_format']
   if (!given(format)) return
   if (typeof format !== 'string') throw wrongKind('string')
-  if (format !== 'default' && format !== 'ISO8601') throw new ConchError('UNAVAILABLE', `invalid argument for --log_format, got: ${format}`)
+  if (format !== 'default' && format !== 'ISO8601')
+    throw new ConchError('UNAVAILABLE', `invalid argument for --log_format, got: ${format}`)
   settings.log_format = format
 }
 
