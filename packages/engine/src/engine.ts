@@ -1,6 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { Backend } from './backend/contract.ts'
+import { createBackendRegistry } from './backend/registry.ts'
 import { createConfigReader } from './configs.ts'
 import type {
   ConfigValue,
@@ -47,7 +48,7 @@ class ServingEngine implements Engine {
     this.#options = options
     this.#metrics = new Metrics({ ...metrics, namespacing: options.namespacing })
     const builder = createVersionBuilder({
-      findBackend: parts.findBackend ?? refuseBackend,
+      findBackend: parts.findBackend ?? createBackendRegistry(),
       metrics: this.#metrics,
       log,
       settings: backendConfig,
@@ -199,9 +200,4 @@ class ServingEngine implements Engine {
   onLifecycle(listener: (event: LifecycleEvent) => void): () => void {
     return this.#repository.registry.listen(listener)
   }
-}
-
-function refuseBackend(name: string): Promise<Backend> {
-  const hint = 'try specifying runtime on the model configuration.'
-  return Promise.reject(new ConchError('INVALID_ARG', `unable to find backend library for backend '${name}', ${hint}`))
 }

@@ -97,7 +97,8 @@ export class BatchRunner {
     } else {
       const { model, version } = this.#parts
       const outputs = pickOutputs(request, answer.outputs)
-      this.#delivery.respond(request, { model, version, id: request.request.id, parameters: NO_PARAMETERS, outputs })
+      const parameters = answer.parameters ?? NO_PARAMETERS
+      this.#delivery.respond(request, { model, version, id: request.request.id, parameters, outputs })
     }
   }
 
