@@ -4,9 +4,11 @@ import type { Given } from './command-line.ts'
 import { checkValue, parseBool, parseFloating, parseInteger, readCommandLine, UsageError } from './command-line.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
 import {
+  checkCaches,
+  checkGrpc,
+  checkHostPolicy,
   checkParts,
   groupSettings,
-  parseCacheSetting,
   parseMetricsSetting,
   parseOwnedSetting,
   parseRestrictions,
@@ -257,48 +259,21 @@ function parseMetrics(values: Values): MetricsOptions {
 
 /** Checks the form of settings that nothing reads yet. */
 function checkLaterSettings(values: Values): void {
-  const caches = new Set(values.all('cache-config').map((text) => parseCacheSetting(text).owner))
-  if (caches.size > 1) {
-    throw new UsageError(
-      'cache-config',
-      'found multiple cache configurations, but only a single cache is currently supported',
-    )
-  }
-  if (caches.size > 0 && values.has('response-cache-byte-size')) {
-    throw new UsageError(
-      'cache-config',
-      'Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.',
-    )
-  }
+  const cacheOld = values.has('response-cache-byte-size')
+  checkCaches(values.all('cache-config'), cacheOld)
   for (const text of values.all('trace-config')) parseOwnedSetting('trace-config', text, 'trace mode')
-  for (const text of values.all('host-policy')) {
-    if (!/^[^,]+,[^=]+=.+$/.test(text))
-      throw new UsageError(
-        'host-policy',
-        `--host-policy option format is '<policy name>,<setting>=<value>'. Got ${text}`,
-      )
-  }
+  for (const text of values.all('host-policy')) checkHostPolicy(text)
   parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol')
-  for (const text of values.all('rate-limit-resource'))
-    checkParts('rate-limit-resource', text, '<resource_name>:<count>:<device>')
-  for (const flag of ['cuda-memory-pool-byte-size', 'cuda-virtual-address-size', 'model-load-gpu-limit']) {
-    for (const text of values.all(flag)) checkParts(flag, text, '<gpu>:<value>')
-  }
-  const threads = values.int('grpc-infer-thread-count', 2)
-  if (threads < 2 || threads > 128) {
-    throw new UsageError(
-      'grpc-infer-thread-count',
-      'invalid argument for --grpc-infer-thread-count. Must be in the range 2 to 128.',
-    )
-  }
-  const level = values.text('grpc-infer-response-compression-level', 'none')
-  if (!['none', 'low', 'medium', 'high'].includes(level)) {
-    throw new UsageError(
-      'grpc-infer-response-compression-level',
-      `invalid argument for --grpc-infer-response-compression-level, got: ${level}`,
-    )
-  }
+  for (const [flag, format] of PART_FLAGS) for (const text of values.all(flag)) checkParts(flag, text, format)
+  checkGrpc(values.int('grpc-infer-thread-count', 2), values.text('grpc-infer-response-compression-level', 'none'))
 }
+
+const PART_FLAGS = [
+  ['rate-limit-resource', '<resource_name>:<count>:<device>'],
+  ['cuda-memory-pool-byte-size', '<gpu>:<bytes>'],
+  ['cuda-virtual-address-size', '<gpu>:<bytes>'],
+  ['model-load-gpu-limit', '<gpu>:<fraction>'],
+] as const
 
 function listNotices(values: Values, flags: readonly Flag[]): readonly string[] {
   const notices: string[] = []

@@ -81,7 +81,7 @@ export function parseOwnedSetting(flag: string, text: string, what: string): Own
   return setting
 }
 
-export function parseCacheSetting(text: string): OwnedSetting {
+function parseCacheSetting(text: string): OwnedSetting {
   const format = `--cache-config option format is <cache name>,<setting>=<value>. Got ${text}`
   const comma = text.indexOf(',')
   if (comma <= 0) throw new UsageError('cache-config', `No cache specified. ${format}`)
@@ -129,4 +129,41 @@ export function checkParts(flag: string, text: string, format: string): void {
     rest.every(numeric) &&
     (nameFirst ? first !== '' : numeric(first))
   if (!fine) throw new UsageError(flag, `--${flag} option format is '${format}'. Got ${text}`)
+}
+
+export function checkCaches(values: readonly string[], deprecatedGiven: boolean): void {
+  const caches = new Set(values.map((text) => parseCacheSetting(text).owner))
+  if (caches.size > 1) {
+    throw new UsageError(
+      'cache-config',
+      'found multiple cache configurations, but only a single cache is currently supported',
+    )
+  }
+  if (caches.size > 0 && deprecatedGiven) {
+    throw new UsageError(
+      'cache-config',
+      'Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.',
+    )
+  }
+}
+
+export function checkHostPolicy(text: string): void {
+  if (/^[^,]+,[^=]+=.+$/.test(text)) return
+  throw new UsageError('host-policy', `--host-policy option format is '<policy name>,<setting>=<value>'. Got ${text}`)
+}
+
+const COMPRESSION_LEVELS = ['none', 'low', 'medium', 'high']
+
+export function checkGrpc(threads: number, compression: string): void {
+  if (threads < 2 || threads > 128) {
+    throw new UsageError(
+      'grpc-infer-thread-count',
+      'invalid argument for --grpc-infer-thread-count. Must be in the range 2 to 128.',
+    )
+  }
+  if (COMPRESSION_LEVELS.includes(compression)) return
+  throw new UsageError(
+    'grpc-infer-response-compression-level',
+    `invalid argument for --grpc-infer-response-compression-level, got: ${compression}`,
+  )
 }

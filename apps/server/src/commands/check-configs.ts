@@ -11,25 +11,25 @@ export async function checkConfigs(paths: readonly string[]): Promise<number> {
   let files = 0
   let errors = 0
   for (const given of paths) {
-    let found: readonly FoundConfig[]
     try {
-      found = await findConfigs(given)
+      const found = await findConfigs(given)
+      if (found.length === 0) console.error(`${given}: warning: no config.pbtxt here or in the directories below`)
+      files += found.length
+      for (const config of found) errors += await printProblems(config)
     } catch (error) {
       console.error(`${given}: error: ${error instanceof Error ? error.message : String(error)}`)
       errors += 1
-      continue
-    }
-    if (found.length === 0) console.error(`${given}: warning: no config.pbtxt here or in the directories below`)
-    for (const config of found) {
-      files += 1
-      for (const problem of await listProblems(config)) {
-        if (problem.severity === 'error') errors += 1
-        console.log(formatProblem(config.file, problem))
-      }
     }
   }
   console.error(`${files} ${files === 1 ? 'file' : 'files'} checked, ${errors} ${errors === 1 ? 'error' : 'errors'}`)
   return errors === 0 ? 0 : 1
+}
+
+/** Returns how many of the problems are errors. */
+async function printProblems(config: FoundConfig): Promise<number> {
+  const problems = await listProblems(config)
+  for (const problem of problems) console.log(formatProblem(config.file, problem))
+  return problems.filter((problem) => problem.severity === 'error').length
 }
 
 /** What the text itself breaks, or, when it can be read, what the configuration breaks. */
@@ -47,5 +47,6 @@ function formatProblem(file: string, problem: Problem): string {
   const place = problem.line > 0 ? `${file}:${problem.line}:${problem.column}` : file
   const field = problem.path === '' ? '' : ` [${problem.path}]`
   const fix = problem.fix === undefined ? '' : `\n    fix: ${problem.fix.title}`
-  return `${place}: ${problem.severity}: ${problem.message}${field}${fix}`
+  const text = problem.message.replace(`${problem.line}:${problem.column}: `, '')
+  return `${place}: ${problem.severity}: ${text}${field}${fix}`
 }

@@ -25,9 +25,12 @@ export function compileHeaderPattern(pattern: string): HeaderMatch | undefined {
   return (name) => expression.test(name)
 }
 
+/** V8's flag for its linear engine. */
+const LINEAR = 'l'
+
 function compileLinear(source: string, pattern: string): RegExp {
   try {
-    return new RegExp(source, 'l')
+    return new RegExp(source, LINEAR)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`invalid pattern for --http-header-forward-pattern, got: ${pattern} (${reason})`, { cause })

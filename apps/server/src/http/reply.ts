@@ -108,12 +108,15 @@ export const UNSUPPORTED_COMPRESSION = 'Unsupported compression type'
 export function toConchError(exchange: Exchange, error: unknown): ConchError {
   if (error instanceof ConchError) {
     if (error.cause !== undefined)
-      exchange.face.log.write('verbose', `${exchange.path}: ${error.message}: ${String(error.cause)}`)
+      exchange.face.log.write('verbose', `${exchange.path}: ${error.message}: ${describe(error.cause)}`)
     return error
   }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  exchange.face.log.write('error', `unexpected error while answering ${exchange.path}: ${detail}`)
+  exchange.face.log.write('error', `unexpected error while answering ${exchange.path}: ${describe(error)}`)
   return new ConchError('INTERNAL', 'unexpected error, see the log of the server')
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error)
 }
 
 /** Superset: with `--http-client-errors=400` a malformed request is the client's mistake, whatever the original calls it. */
