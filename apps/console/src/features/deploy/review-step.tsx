@@ -1,0 +1,70 @@
+'use client'
+import { applyEdits } from '@conch/protocol'
+import type { ConfigProblem, Inspection, Published } from '@conch/server/schemas'
+import { useMemo, useRef, useState } from 'react'
+import { useConfigCheck } from '../../api/use-config-check.ts'
+import { Card, CardHead } from '../../ui/card.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Notice } from '../../ui/message.tsx'
+import { LazyEditor } from '../../ui/pbtxt/lazy-editor.tsx'
+import { hasErrors, mergeProblems } from '../../ui/pbtxt/local-check.ts'
+import type { EditorHandle } from '../../ui/pbtxt/pbtxt-editor.tsx'
+import { ProblemList } from '../../ui/pbtxt/problem-list.tsx'
+import { FileList } from './file-list.tsx'
+import { PublishCard } from './publish-card.tsx'
+import { SignatureCard } from './signature-card.tsx'
+import { useModelName } from './use-model-name.ts'
+
+interface ReviewProps {
+  readonly inspection: Inspection
+  readonly onPublished: (published: Published) => void
+  readonly onCancel: () => void
+}
+
+/** What was uploaded, what it says of itself, and what will be served: all before anything reaches the repository. */
+export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
+  const [text, setText] = useState(inspection.proposedConfig)
+  const name = useModelName(inspection.suggestedName)
+  const check = useConfigCheck({ model: name.value, configText: text, uploadId: inspection.id })
+  const editor = useRef<EditorHandle>(null)
+  // Problems with the files themselves have no place in the text, and stay whatever is typed.
+  const lasting = useMemo(() => inspection.problems.filter((problem) => problem.line === 0), [inspection.problems])
+  const problems = useMemo(() => mergeProblems(lasting, check.problems), [lasting, check.problems])
+  const fix = (problem: ConfigProblem) => problem.fix && setText(applyEdits(text, problem.fix.edits))
+  return (
+    <div className="grid items-start gap-3 lg:grid-cols-2">
+      <div className="min-w-0 space-y-3">
+        <SignatureCard inspection={inspection} />
+        <Card>
+          <CardHead title="Checks" note={check.pending ? 'checking…' : undefined} />
+          <ProblemList problems={problems} fine="Everything fits: the model can be served" onGo={(problem) => editor.current?.goTo(problem.from)} onFix={fix} />
+        </Card>
+        {inspection.warnings.map((warning) => (
+          <Notice key={warning} tone="warn" title="To be read by a person">
+            {warning}
+          </Notice>
+        ))}
+        <FileList files={inspection.files} />
+      </div>
+      <div className="min-w-0 space-y-3 lg:sticky lg:top-3">
+        <Card className="flex h-[24rem] flex-col overflow-hidden">
+          <CardHead title="config.pbtxt" note="yours to change">
+            <CopyButton text={text} label="Copy the config" />
+          </CardHead>
+          <div className="min-h-0 flex-1">
+            <LazyEditor value={text} onChange={setText} problems={problems} label="Proposed config.pbtxt" handle={editor} />
+          </div>
+        </Card>
+        <PublishCard
+          uploadId={inspection.id}
+          name={name}
+          configText={text}
+          changed={text !== inspection.proposedConfig}
+          broken={hasErrors(problems)}
+          onPublished={onPublished}
+          onCancel={onCancel}
+        />
+      </div>
+    </div>
+  )
+}

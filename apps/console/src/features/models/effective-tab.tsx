@@ -1,0 +1,71 @@
+'use client'
+import type { EffectiveValue } from '@conch/server/schemas'
+import { SearchX, Settings2 } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { Badge, Card, CardHead, type Tone } from '../../ui/card.tsx'
+import { Check, Input } from '../../ui/field.tsx'
+import { Empty } from '../../ui/message.tsx'
+
+const ORIGINS: Readonly<Record<EffectiveValue['origin'], { tone: Tone; label: string; note: string }>> = {
+  file: { tone: 'accent', label: 'file', note: 'Written in config.pbtxt' },
+  'auto-complete': { tone: 'good', label: 'auto', note: 'Read from the model' },
+  override: { tone: 'warn', label: 'override', note: 'Given with the load request; lost at the next load' },
+  default: { tone: 'plain', label: 'default', note: 'Nobody set it' },
+}
+
+/** Every setting in force and who set it. */
+export function EffectiveTab({ values }: { values: readonly EffectiveValue[] }) {
+  const [text, setText] = useState('')
+  const [defaults, setDefaults] = useState(false)
+  const shown = values.filter((row) => (defaults || row.origin !== 'default') && row.path.toLowerCase().includes(text.trim().toLowerCase()))
+  return (
+    <Card className="overflow-hidden">
+      <CardHead title="Effective config" note="what is in force, and where it comes from">
+        <Check label="Defaults too" checked={defaults} onChange={(event) => setDefaults(event.target.checked)} />
+        <Input data-page-search type="search" aria-label="Search the settings" placeholder="Search" className="h-7 w-44" value={text} onChange={(event) => setText(event.target.value)} />
+      </CardHead>
+      {shown.length > 0 ? (
+        <EffectiveTable rows={shown} />
+      ) : values.length === 0 ? (
+        <Empty icon={Settings2} title="Not known while nothing is loaded">
+          Load the model, and this shows every value with its origin.
+        </Empty>
+      ) : (
+        <Empty icon={SearchX} title="No setting matches" action={<Button onClick={() => [setText(''), setDefaults(true)]}>Show all {values.length}</Button>}>
+          Settings at their default are left out unless asked for.
+        </Empty>
+      )}
+    </Card>
+  )
+}
+
+function EffectiveTable({ rows }: { rows: readonly EffectiveValue[] }) {
+  return (
+    <table className="w-full table-fixed">
+      <thead className="sr-only">
+        <tr>
+          <th>Setting</th>
+          <th>Value</th>
+          <th>Origin</th>
+        </tr>
+      </thead>
+      <tbody className="divide-y">
+        {rows.map((row) => {
+          const origin = ORIGINS[row.origin]
+          return (
+            <tr key={row.path} className="h-8 hover:bg-hover/60">
+              <td className="w-1/2 px-3 py-1 font-mono text-xs break-words text-soft">{row.path}</td>
+              <td className="px-3 py-1 font-mono text-xs break-words">{row.value}</td>
+              <td className="w-24 px-3 text-right">
+                <Badge tone={origin.tone} title={origin.note}>
+                  {origin.label}
+                </Badge>
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
