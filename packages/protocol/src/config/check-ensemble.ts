@@ -93,7 +93,7 @@ function checkFlow(complaints: Complaints, steps: readonly EnsembleStep[]): void
     }
   }
   for (const [index, tensor] of output.entries()) {
-    if (!known.has(tensor.name) || flow.ready.has(tensor.name)) continue
+    if (!known.has(tensor.name) || flow.ready.has(tensor.name) || complaints.isFull) continue
     complaints.add(
       `output[${String(index)}]`,
       `output '${tensor.name}' for ensemble '${name}' is not written${explain(flow, steps, tensor.name)}`,

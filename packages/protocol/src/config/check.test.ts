@@ -413,3 +413,11 @@ it('follows a long chain of steps in linear time, listed backwards', () => {
   config.ensemble_scheduling = { step: steps, max_inflight_requests: 0 }
   expect(checkConfig(config, { strictIo: true })).toEqual([])
 })
+
+it('stays cheap when everything is wrong', () => {
+  const text = `${HEAD}${'input { dims: 0 reshape { shape: 0 } } batch_input { source_input: "x" }\n'.repeat(20_000)}`
+  const { config, tree } = parsePbtxt(text)
+  const start = performance.now()
+  expect(checkConfig(config, { strictIo: true, tree }).length).toBe(1000)
+  expect(performance.now() - start).toBeLessThan(20_000)
+}, 60_000)

@@ -31,6 +31,9 @@ export interface Note {
   readonly code?: Code | undefined
 }
 
+/** More than anybody reads; the rest of a hostile config stays cheap. */
+const MOST_PROBLEMS = 1000
+
 /** Collects what is wrong; the first error is what the original would say. */
 export class Complaints {
   readonly problems: Problem[] = []
@@ -42,8 +45,13 @@ export class Complaints {
     this.options = options
   }
 
+  get isFull(): boolean {
+    return this.problems.length >= MOST_PROBLEMS
+  }
+
   /** `original` is the original's text, to the letter. */
   add(path: string, original: string, note: Note = {}): void {
+    if (this.isFull) return
     const text = note.severity === undefined || note.severity === 'error' ? original : ''
     this.problems.push({
       severity: note.severity ?? 'error',

@@ -52,6 +52,10 @@ output {
 `)
 })
 
+it('puts a comment behind a value that holds a #', () => {
+  expect(formatPbtxt('name:"#a" # c\n# d')).toBe('name: "#a" # c\n# d\n')
+})
+
 it('leaves a text with errors alone', () => {
   expect(formatPbtxt('name   "a"')).toBe('name   "a"')
 })

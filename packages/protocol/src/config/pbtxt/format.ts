@@ -19,6 +19,8 @@ class Formatter {
   private readonly tree: PbtxtTree
   private readonly lines: string[] = []
   private nextComment = 0
+  /** Whether a comment ends the last line: nothing can follow there. */
+  private isClosed = true
   /** Behind the last thing of the source that was written. */
   private done = 0
 
@@ -98,6 +100,7 @@ class Formatter {
   private writeLine(line: string, from: number, to: number): void {
     if (this.lines.length > 0 && from > this.done && this.hasBlank(this.done, from)) this.lines.push('')
     this.lines.push(line)
+    this.isClosed = false
     this.done = to
   }
 
@@ -114,13 +117,14 @@ class Formatter {
       this.nextComment += 1
       const written = text.slice(comment.start, comment.end).trimEnd()
       const between = text.slice(Math.min(this.done, comment.start), comment.start)
-      const isTrailing =
-        this.lines.length > 0 && this.done > 0 && !between.includes('\n') && !(this.lines.at(-1) ?? '').includes('#')
+      const isTrailing = !this.isClosed && !between.includes('\n')
       if (!isTrailing) {
         this.writeLine(indent + written, comment.start, comment.end)
+        this.isClosed = true
         continue
       }
       this.lines[this.lines.length - 1] += ` ${written}`
+      this.isClosed = true
       this.done = comment.end
     }
   }

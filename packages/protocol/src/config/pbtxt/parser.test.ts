@@ -209,6 +209,8 @@ it.each([
   ['comma', ',', 2],
   ['comments', '#\n', 2],
   ['good text', 'input { dims: [1, 2] }\n', 2],
+  ['map entries', 'metric_tags { key: "a" value: "b" }\n', 2],
+  ['a field that is still default', 'backend: ""\n', 2],
 ])(
   'reads megabytes of %s in linear time',
   (_, unit, megabytes) => {

@@ -50,6 +50,8 @@ interface Open {
   readonly message: Message
   readonly target: Target
   readonly fields: FieldNode[]
+  /** Entries read so far, by map; made when the first map comes. */
+  counts?: Map<string, number>
 }
 
 function readField(cursor: Cursor, open: Open): boolean {
@@ -77,7 +79,7 @@ function readField(cursor: Cursor, open: Open): boolean {
     const original = `Message type "${open.message.name}" has no field named "${name}".`
     return cursor.fail(original, adviseUnknownField(cursor, open.message, name))
   }
-  cursor.path.push(pathStep(field, open.target))
+  cursor.path.push(pathStep(field, open))
   const done = readRest(cursor, { open, node, field })
   cursor.path.pop()
   node.end = Math.max(node.end, cursor.previous.end)
@@ -101,10 +103,10 @@ function adviseStart(cursor: Cursor, open: Open): ReturnType<typeof adviseToken>
   return adviseToken(cursor)
 }
 
-function pathStep(field: Field, target: Target): string {
-  const existing = target[field.name]
-  if (field.type !== 'message' || field.label === 'one') return field.name
-  const count = Array.isArray(existing) ? existing.length : Object.keys(existing as object).length
+function pathStep(field: Field, open: Open): string {
+  if (field.label === 'one' || (field.label === 'many' && field.type !== 'message')) return field.name
+  const list = open.target[field.name]
+  const count = Array.isArray(list) ? list.length : (open.counts?.get(field.name) ?? 0)
   return `${field.name}[${String(count)}]`
 }
 
@@ -142,8 +144,8 @@ function readRest(cursor: Cursor, here: Here): boolean {
 function checkOnce(cursor: Cursor, open: Open, field: Field): boolean {
   if (field.label !== 'one') return true
   const { target, message } = open
-  const first = open.fields.find((node) => node.name === field.name)?.line
   if (isSet(target, field)) {
+    const first = open.fields.find((node) => node.name === field.name)?.line
     const hint = first === undefined ? undefined : `first given on line ${String(first)}`
     return cursor.fail(`Non-repeated field "${field.name}" is specified multiple times.`, { hint })
   }
@@ -173,7 +175,7 @@ function readItems(cursor: Cursor, here: Here): boolean {
   const { open, field } = here
   const isMessage = field.type === 'message' || field.label === 'map'
   for (;;) {
-    cursor.path[cursor.path.length - 1] = pathStep(field, open.target)
+    cursor.path[cursor.path.length - 1] = pathStep(field, open)
     if (!(isMessage ? readMessage(cursor, here) : readValue(cursor, here))) {
       return cursor.tryTake(']')
     }
@@ -240,7 +242,7 @@ function readMessage(cursor: Cursor, { open, node, field }: Here): boolean {
   if (field.label === 'many') (open.target[field.name] as unknown[]).push(target)
   else if (field.label === 'one') open.target[field.name] = target
   readFields(cursor, { message, target, fields: value.fields })
-  if (field.label === 'map') addEntry(open.target[field.name] as Target, target, field)
+  if (field.label === 'map') addEntry(open, target, field)
   const closed = cursor.tryTake(closer)
   if (!closed) {
     cursor.fail(`Expected "${closer}", found "${cursor.tokenText()}".`)
@@ -264,6 +266,9 @@ function adviseMessage(cursor: Cursor, field: Field): ReturnType<typeof adviseTo
   return { expected, hint: `${field.name} is written ${field.name} { … }` }
 }
 
-function addEntry(map: Target, entry: Target, field: Field): void {
+function addEntry(open: Open, entry: Target, field: Field): void {
+  const map = open.target[field.name] as Target
   map[String(entry['key'] as string | bigint)] = entry['value'] ?? createMessage(field.typeName)
+  open.counts ??= new Map()
+  open.counts.set(field.name, (open.counts.get(field.name) ?? 0) + 1)
 }

@@ -72,17 +72,15 @@ export function printScalar(field: Field, value: unknown): string {
   return String(value)
 }
 
-/** The fewest digits that read back as the same number, but at least the 6 (float) or 15 (double) that C starts with. */
+/** As the original: 6 digits (float) or 15 (double) when they read back as the same number, else 9 or 17. */
 function printNumber(value: number, single: boolean): string {
   if (Number.isNaN(value)) return 'nan'
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
   if (Object.is(value, -0)) return '-0'
-  const [least, most] = single ? [6, 9] : [15, 17]
-  for (let digits = least; digits < most; digits += 1) {
-    const rounded = Number(value.toPrecision(digits))
-    if ((single ? Math.fround(rounded) : rounded) === value) return printGeneral(value, digits)
-  }
-  return printGeneral(value, most)
+  const few = single ? 6 : 15
+  const rounded = Number(value.toPrecision(few))
+  const isExact = (single ? Math.fround(rounded) : rounded) === value
+  return printGeneral(value, isExact ? few : single ? 9 : 17)
 }
 
 /** C's `%.<digits>g`. */

@@ -138,15 +138,17 @@ function readBoolean(cursor: Cursor, field: Field): Read<boolean> {
     return value === UNREADABLE ? UNREADABLE : value === 1n
   }
   const text = cursor.tokenText()
-  const advice = adviseBoolean(cursor)
-  if (cursor.token.kind !== 'identifier') {
-    cursor.fail(`Expected identifier, got: ${text}`, advice)
-    return UNREADABLE
-  }
   const value = Object.hasOwn(BOOLEANS, text) ? BOOLEANS[text] : undefined
-  cursor.advance()
-  if (value !== undefined) return value
-  cursor.fail(`Invalid value for boolean field "${field.name}". Value: "${text}".`, advice)
+  if (value !== undefined) {
+    cursor.advance()
+    return value
+  }
+  const advice = adviseBoolean(cursor)
+  if (cursor.token.kind === 'identifier') {
+    // The original complains at the token after the value.
+    cursor.advance()
+    cursor.fail(`Invalid value for boolean field "${field.name}". Value: "${text}".`, advice)
+  } else cursor.fail(`Expected identifier, got: ${text}`, advice)
   return UNREADABLE
 }
 
@@ -154,18 +156,19 @@ function readBoolean(cursor: Cursor, field: Field): Read<boolean> {
 function readEnum(cursor: Cursor, field: Field): Read<string> {
   const enumeration = enumerationOf(field.typeName)
   const text = cursor.tokenText()
-  const advice = adviseEnum(cursor, field)
-  if (cursor.token.kind === 'identifier') {
+  const { kind } = cursor.token
+  if (kind === 'identifier' && enumeration.values.has(text)) {
     cursor.advance()
-    if (enumeration.values.has(text)) return text
+    return text
+  }
+  if (kind === 'integer' || cursor.isAt('-')) {
+    const value = readSigned(cursor, field, LIMITS.int32)
+    return value === UNREADABLE ? UNREADABLE : (enumeration.names.get(Number(value)) ?? String(value))
+  }
+  const advice = adviseEnum(cursor, field)
+  if (kind === 'identifier') {
+    cursor.advance()
     cursor.fail(`Unknown enumeration value of "${text}" for field "${field.name}".`, advice)
-    return UNREADABLE
-  }
-  if (cursor.token.kind !== 'integer' && !cursor.isAt('-')) {
-    cursor.fail(`Expected integer or identifier, got: ${text}`, advice)
-    return UNREADABLE
-  }
-  const value = readSigned(cursor, field, LIMITS.int32)
-  if (value === UNREADABLE) return UNREADABLE
-  return enumeration.names.get(Number(value)) ?? String(value)
+  } else cursor.fail(`Expected integer or identifier, got: ${text}`, advice)
+  return UNREADABLE
 }
