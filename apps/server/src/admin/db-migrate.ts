@@ -91,9 +91,18 @@ async function apply(connection: Connection, { name, sql, checksum }: Migration)
   try {
     await connection.executeScript(`BEGIN IMMEDIATE;\n${sql}\n${insert}\nCOMMIT;`)
   } catch (error) {
-    await connection.executeScript('ROLLBACK;').catch(() => undefined)
+    await rollBack(connection)
     throw new ConchError('INTERNAL', `migration '${name}' of the console's database failed: ${String(error)}`, {
       cause: error,
     })
+  }
+}
+
+/** There may be nothing to roll back; the driver throws at once instead of rejecting. */
+async function rollBack(connection: Connection): Promise<void> {
+  try {
+    await connection.executeScript('ROLLBACK;')
+  } catch {
+    // The first error is the one to tell.
   }
 }

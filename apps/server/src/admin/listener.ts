@@ -107,6 +107,10 @@ async function route(faces: Faces, request: IncomingMessage, response: ServerRes
     return faces.uploads.handle(request, response)
   }
   if (!path.startsWith('/api/trpc/')) return sendText(response, 404, 'Not found')
+  // What a form of another site can send without being asked is not JSON.
+  if (request.method === 'POST' && !/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+    return sendText(response, 415, 'Send application/json')
+  }
   response.setHeader('cache-control', 'no-store')
   return nodeHTTPRequestHandler({
     req: request,

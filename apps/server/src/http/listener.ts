@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer } from '../node-http.ts'
 import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine } from '@conch/engine'

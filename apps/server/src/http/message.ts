@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http'
+import { IncomingMessage } from '../node-http.ts'
 
 /** Takes a request body as it comes off the socket. */
 export interface BodySink {

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from '../node-http.ts'
 import { ConchError, HTTP_STATUS } from '@conch/protocol'
 import type { Exchange } from './exchange.ts'
 import { LIMITS } from './limits.ts'

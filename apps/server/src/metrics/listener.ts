@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, STATUS_CODES } from '../node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine } from '@conch/engine'
@@ -45,7 +45,7 @@ async function answer(engine: Engine, req: IncomingMessage, res: ServerResponse)
 function reply(res: ServerResponse, status: number, body: Uint8Array): void {
   res.sendDate = false
   const type = status === 200 ? TEXT : 'text/plain'
-  res.writeHead(status, status === 405 ? 'Not Allowed' : '', { 'Content-Type': type, 'Content-Length': body.length })
+  res.writeHead(status, status === 405 ? 'Not Allowed' : STATUS_CODES[status], { 'Content-Type': type, 'Content-Length': body.length })
   res.end(body)
 }
 

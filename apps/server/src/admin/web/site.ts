@@ -99,6 +99,8 @@ function findPage(root: Folder, path: string): Page | undefined {
   } catch {
     return undefined
   }
+  // No name that the export or a model has; some clients would read them as a way up.
+  if (parts.some((part) => /[/\\\0]/.test(part))) return undefined
   const last = parts.pop()
   let folder = root
   for (const part of parts) {
