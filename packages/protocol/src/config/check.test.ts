@@ -421,3 +421,22 @@ it('stays cheap when everything is wrong', () => {
   expect(checkConfig(config, { strictIo: true, tree }).length).toBe(1000)
   expect(performance.now() - start).toBeLessThan(20_000)
 }, 60_000)
+
+it('warns about warm-up samples that cannot run', () => {
+  const sample = (inner: string) => `${HEAD}${IO}model_warmup { name: "w" ${inner} }`
+  const messagesOf = (text: string) => check(text).map((problem) => [problem.severity, problem.message])
+  const data = 'value { data_type: TYPE_FP32 dims: 16 zero_data: true }'
+  expect(messagesOf(sample(`batch_size: 1 inputs { key: "I" ${data} }`))).toEqual([])
+  expect(messagesOf(sample(`batch_size: 99 inputs { key: "input" ${data} }`))).toEqual([
+    ['warning', "warm-up 'w': batch_size 99 is above the maximum of 8"],
+    ['warning', "warm-up 'w': unknown input 'input'; model inputs: I"],
+    ['warning', "warm-up 'w': input 'I' is missing"],
+  ])
+  const text = sample('inputs { key: "I" value { data_type: TYPE_FP32 dims: 16 } }')
+  expect(messagesOf(text)).toEqual([
+    ['warning', "warm-up 'w': batch_size 0, the sample is skipped"],
+    ['warning', "warm-up 'w': input 'I' has none of zero_data, random_data, input_data_file"],
+  ])
+  const edits = check(text).flatMap((problem) => problem.fix?.edits ?? [])
+  expect(check(applyEdits(text, edits))).toEqual([])
+})

@@ -8,6 +8,7 @@ import { checkLabels } from './check-labels.ts'
 import { checkMetrics } from './check-metrics.ts'
 import { checkSequence } from './check-sequence.ts'
 import { checkStates } from './check-states.ts'
+import { checkWarmup } from './check-warmup.ts'
 import type { CheckOptions } from './complaints.ts'
 import { Complaints } from './complaints.ts'
 import type { Problem } from './problem.ts'
@@ -31,6 +32,9 @@ export function checkConfig(config: ModelConfig, options: CheckOptions): Problem
   }
   if (options.gpus !== undefined) checkInstances(complaints, options.gpus)
   if (options.files !== undefined) checkLabels(complaints, options.files)
-  if (options.strictIo) checkStates(complaints)
+  if (options.strictIo) {
+    checkStates(complaints)
+    checkWarmup(complaints)
+  }
   return complaints.problems
 }
