@@ -123,18 +123,21 @@ async function stopFaces(running: Running): Promise<void> {
   await running.http?.stop()
 }
 
-/** Waits for open connections; idle ones are let go at once. Resolves to the seconds that are left. */
+/** Waits for open connections; idle ones are let go at once. Resolves to the seconds that are left, 0 when none are. */
 async function drainHttp(http: HttpFace, log: ServerLog, seconds: number): Promise<number> {
+  const end = performance.now() + seconds * 1000
+  const left = () => Math.max(0, Math.ceil((end - performance.now()) / 1000))
   http.drain()
-  for (let left = seconds; left > 0; left -= 1) {
-    if (http.connections() === 0) return left
-    log.write('info', `Timeout ${left}: Found ${http.connections()} HTTP service connections`)
-    for (let tick = 0; tick < 40 && http.connections() > 0; tick += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 25))
-      http.drain()
+  let reported = Infinity
+  while (http.connections() > 0 && left() > 0) {
+    if (left() < reported) {
+      reported = left()
+      log.write('info', `Timeout ${reported}: Found ${http.connections()} HTTP service connections`)
     }
+    await new Promise((resolve) => setTimeout(resolve, 25))
+    http.drain()
   }
-  return 0
+  return left()
 }
 
 /** The engine prints its models itself; this is the original's second table. */
