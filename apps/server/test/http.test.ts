@@ -374,3 +374,35 @@ it('keeps trace settings per model over the global ones', async () => {
   expect((await client.reply())?.body.toString()).toContain('trace file name is not given')
   expect((await client.reply())?.body.toString()).toContain('got:-2')
 })
+
+it('stops reading a body of 65537 one-byte chunks, and closes', async () => {
+  const { open } = await openFace()
+  const client = open().send(`POST ${INFER} HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  client.send('1\r\na\r\n'.repeat(65_537))
+  const reply = await client.reply()
+  expect([reply?.status, reply?.body.toString()]).toEqual([
+    400,
+    '{"error":"Chunked request body exceeds maximum of 65536 non-empty chunks. Send fewer or larger HTTP chunks."}',
+  ])
+  await client.closed()
+})
+
+it.each([
+  ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!'],
+  ['length and chunked', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['a negative length', 'Content-Length: -1\r\n\r\n'],
+  ['a length that is no number', 'Content-Length: 0x10\r\n\r\n'],
+  ['a length beyond 64 bits', 'Content-Length: 99999999999999999999999\r\n\r\n'],
+  ['another transfer coding', 'Transfer-Encoding: xchunked\r\n\r\nhello'],
+  ['a space before the colon', 'Content-Length : 5\r\n\r\nhello'],
+  ['a folded header', 'X: a\r\n b: c\r\nContent-Length: 0\r\n\r\n'],
+  ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nZZ\r\nabc\r\n0\r\n\r\n'],
+  ['a header beyond the limit', `X: ${'a'.repeat(40_000)}\r\n\r\n`],
+])('refuses %s and reads no second request out of it', async (_what, rest) => {
+  const { open } = await openFace()
+  const client = open().send(`POST /v2/repository/index HTTP/1.1\r\nHost: t\r\n${rest}`, get('/v2/health/live'))
+  const reply = await client.reply()
+  expect(reply === undefined || reply.status >= 400).toBe(true)
+  expect(await client.reply()).toBeUndefined()
+  expect((await open().send(get('/v2/health/live')).reply())?.status).toBe(200)
+})
