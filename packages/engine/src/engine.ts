@@ -15,8 +15,8 @@ import type {
 } from './contract.ts'
 import { describeConfig } from './describe-config.ts'
 import { drainAndClose } from './drain.ts'
+import type { LoadedVersion } from './loaded-version.ts'
 import { createVersionBuilder } from './model.ts'
-import type { LoadedVersion } from './model.ts'
 import type { ModelStatistics } from './observe/contract.ts'
 import { Metrics } from './observe/metrics.ts'
 import type { IndexEntry, LifecycleEvent, Source } from './repository/contract.ts'
@@ -49,6 +49,7 @@ class ServingEngine implements Engine {
     this.#metrics = new Metrics({ ...metrics, namespacing: options.namespacing })
     const builder = createVersionBuilder({
       findBackend: parts.findBackend ?? createBackendRegistry(),
+      findStep: (model, version) => this.#repository.registry.find(model, version),
       metrics: this.#metrics,
       log,
       settings: backendConfig,

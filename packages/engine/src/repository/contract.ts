@@ -67,9 +67,19 @@ export interface ServedVersion {
   stop(): Promise<void>
 }
 
+/** A model that an ensemble's step runs on; version '' = the highest ready one. */
+export interface StepName {
+  readonly model: string
+  readonly version: string
+}
+
 /** Turns plans into served versions; the hallway's part of a load. */
 export interface VersionBuilder<V extends ServedVersion> {
   build(plan: VersionPlan): Promise<V>
+  /** One entry per step; empty for what is no ensemble. */
+  stepsOf(config: ModelConfig): readonly StepName[]
+  /** Throws when an ensemble does not fit the versions that its steps would run on now. */
+  checkSteps(config: ModelConfig, steps: readonly V[]): void
   /** Changes only the instances of a served version. */
   update(served: V, change: Pick<VersionPlan, 'config' | 'written'>): Promise<void>
 }

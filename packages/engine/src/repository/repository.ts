@@ -1,12 +1,12 @@
 import { ConchError } from '@conch/protocol'
 import type { Log } from '../observe/contract.ts'
 import { isModified } from './changes.ts'
-import { isSegment, printPath } from './contain.ts'
 import type { ConfigReader, IndexEntry, ServedVersion, Source, VersionBuilder } from './contract.ts'
+import { Ensembles, orderSteps } from './ensembles.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { writePrivateDirectory } from './override.ts'
 import { Poller } from './polled.ts'
 import type { Found, Polled } from './polled.ts'
+import { checkName, Reading } from './reading.ts'
 import { messageOf } from './reason.ts'
 import type { ModelRecord } from './record.ts'
 import { Registry } from './registry.ts'
@@ -43,7 +43,9 @@ export class Repository<V extends ServedVersion> {
   readonly #options: RepositoryOptions
   readonly #log: Log
   readonly #poller: Poller
+  readonly #reading: Reading<V>
   readonly #lifecycle: Lifecycle<V>
+  readonly #ensembles: Ensembles<V>
   readonly #turns = new Turns()
   #timer: NodeJS.Timeout | undefined = undefined
   #stopped = false
@@ -51,9 +53,12 @@ export class Repository<V extends ServedVersion> {
   constructor(options: RepositoryOptions, parts: RepositoryParts<V>) {
     const { builder, log } = parts
     this.registry = new Registry<V>(options.namespacing)
+    this.#ensembles = new Ensembles(this.registry, builder)
     this.#options = options
     this.#log = log
     this.#poller = new Poller(parts)
+    const polls = options.controlMode === 'poll'
+    this.#reading = new Reading({ poller: this.#poller, registry: this.registry, log, polls })
     const limit = new Limit(options.loadThreads)
     this.#lifecycle = new Lifecycle({ registry: this.registry, builder, log, limit, retries: options.loadRetries })
   }
@@ -77,33 +82,112 @@ export class Repository<V extends ServedVersion> {
   async load(model: string, override: Override = {}): Promise<void> {
     this.#checkMode()
     checkName(model)
-    await this.#turns.run([model], () => this.#load(model, override))
+    await this.#loadTree(model, override)
     for (const record of this.registry.named(model)) record.explicit = true
   }
 
-  async #load(model: string, override: Override): Promise<void> {
-    const { config, files } = override
-    if (files !== undefined && files.size > 0) {
-      await this.#apply(await this.#polling(model, () => this.#readFiles(model, config, files)))
-      return
-    }
-    const found = await this.#polling(model, () => this.#find(model))
-    for (const one of found) {
-      if (config === undefined && !this.#isModified(model, one)) continue
-      await this.#apply(await this.#polling(model, () => this.#poller.read(model, one, config)))
+  /** Loads a model, and what it is made of before it. */
+  async #loadTree(model: string, override: Override): Promise<void> {
+    const steps = await this.#turns.run([model], () => this.#load(model, override))
+    if (steps.length === 0) return
+    const order = await this.#order(model, steps)
+    await this.#turns.run(order, async () => {
+      const failures = new Map<string, unknown>()
+      for (const name of order.slice(0, -1)) {
+        await this.#load(name, {}, failures).catch((error: unknown) => failures.set(name, error))
+      }
+      await this.#load(model, override, failures)
+    })
+  }
+
+  async #order(model: string, steps: readonly string[]): Promise<readonly string[]> {
+    try {
+      return await orderSteps(model, steps, async (name) => {
+        const [found] = await this.#poller.find(name).catch(() => [])
+        if (found === undefined) return []
+        const polled = await this.#poller.read(name, found).catch(() => undefined)
+        return polled === undefined ? [] : this.#ensembles.namesIn(polled.config)
+      })
+    } catch (error) {
+      const [found] = await this.#poller.find(model)
+      return this.#failLoad(found && this.registry.touch(model, found.source.root), model, error)
     }
   }
 
-  async #apply(polled: Polled): Promise<void> {
+  /**
+   * Loads one model if it changed. Without `failures` an ensemble is left alone and the names of its steps are returned:
+   * they must be loaded first; with it, their failures are part of the answer.
+   */
+  async #load(model: string, override: Override, failures?: ReadonlyMap<string, unknown>): Promise<readonly string[]> {
+    const { config, files } = override
+    if (files !== undefined && files.size > 0) {
+      return this.#apply(await this.#reading.readFiles(model, config, files), failures)
+    }
+    const found = await this.#reading.find(model)
+    const steps = new Set<string>()
+    for (const one of found) {
+      const changed = config !== undefined || this.#isModified(model, one)
+      const below = changed
+        ? await this.#apply(await this.#reading.read(model, one, config), failures)
+        : this.#stepsOf(model, one)
+      for (const step of below) steps.add(step)
+    }
+    return failures === undefined ? [...steps] : []
+  }
+
+  async #apply(polled: Polled, failures: ReadonlyMap<string, unknown> | undefined): Promise<readonly string[]> {
+    const steps = this.#ensembles.namesIn(polled.config)
+    if (steps.length > 0 && failures === undefined) {
+      await polled.discard?.()
+      return steps
+    }
     const record = this.registry.touch(polled.model, polled.namespace)
+    try {
+      this.#ensembles.check(polled.config, failures)
+    } catch (error) {
+      await polled.discard?.()
+      this.#failLoad(record, polled.model, error)
+    }
     try {
       await this.#lifecycle.load(record, polled)
     } catch (error) {
       await polled.discard?.()
-      if (record.versions.size === 0) record.pollError = messageOf(error).trimEnd()
-      if (record.versions.size === 0 && polled.namespace === '') this.registry.forget(record)
+      this.#noteFailure(record, messageOf(error))
       throw error
     }
+    this.#recheckUsers(polled.model)
+    return steps
+  }
+
+  /** An ensemble that does not fit its steps: the original's answer, without a version in it. */
+  #failLoad(record: ModelRecord<V> | undefined, model: string, error: unknown): never {
+    const why = messageOf(error)
+    this.#log.write('error', `failed to load '${model}': ${why}`)
+    if (record !== undefined) this.#noteFailure(record, why)
+    throw new ConchError('INVALID_ARG', `load failed for model '${model}': ${why}\n`, { cause: error })
+  }
+
+  #noteFailure(record: ModelRecord<V>, why: string): void {
+    if (record.versions.size === 0) record.pollError = why.trimEnd()
+    if (record.versions.size === 0 && record.namespace === '') this.registry.forget(record)
+  }
+
+  /** Ensembles must still fit a model that was just loaded; one that does not is unloaded, with the reason kept. */
+  #recheckUsers(model: string): void {
+    for (const user of this.#ensembles.usersOf(model)) {
+      try {
+        if (user.serves && user.loaded !== undefined) this.#ensembles.check(user.loaded.config)
+      } catch (error) {
+        this.#log.write('error', messageOf(error))
+        this.#background(this.#unload(user))
+        user.pollError = messageOf(error)
+      }
+    }
+  }
+
+  #stepsOf(model: string, { source }: Found): readonly string[] {
+    const record = this.registry.get(model, source.root)
+    return record === undefined ? [] : this.#ensembles.stepsOf(record)
   }
 
   #isModified(model: string, found: Found): boolean {
@@ -112,64 +196,33 @@ export class Repository<V extends ServedVersion> {
     return isModified(record.loaded.stamps, found.model.stamps)
   }
 
-  async #find(model: string): Promise<readonly Found[]> {
-    const found = await this.#poller.find(model)
-    if (found.length === 0) {
-      throw new ConchError('NOT_FOUND', `failed to poll model '${model}': model not found in any model repository.`)
-    }
-    if (found.length === 1 || this.registry.namespacing) return found
-    const where = found.map(({ source }) => source.name).join(', ')
-    const text = `failed to poll model '${model}': not unique across all model repositories`
-    throw new ConchError('ALREADY_EXISTS', `${text} (${where})`)
-  }
-
-  async #readFiles(model: string, config: string | undefined, files: ReadonlyMap<string, Uint8Array>): Promise<Polled> {
-    if (config === undefined) {
-      throw new ConchError('INVALID_ARG', "Load parameter 'config' must be specified for model file override")
-    }
-    const { directory, discard } = await writePrivateDirectory(files)
-    try {
-      return { ...(await this.#poller.readPrivate(model, config, directory)), discard }
-    } catch (error) {
-      await discard()
-      throw error
-    }
-  }
-
-  /** Reading a model: the original's log lines and its one answer, with the reason behind it. */
-  async #polling<T>(model: string, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read()
-    } catch (cause) {
-      const why = messageOf(cause)
-      if (await this.#blame(model, why)) {
-        const text = why.startsWith('failed to poll') ? why : `Poll failed for model directory '${model}': ${why}`
-        this.#log.write('error', text)
-      }
-      const text = `failed to load '${model}', failed to poll from model repository: ${why}`
-      throw new ConchError('INTERNAL', text, { cause })
-    }
-  }
-
-  /** Notes why a model could not be read. Returns whether that is worth a log line: once per reason while polling. */
-  async #blame(model: string, why: string): Promise<boolean> {
-    let fresh = this.#options.controlMode !== 'poll'
-    const roots = (await this.#poller.list()).get(model) ?? []
-    const records =
-      roots.length === 1 || this.registry.namespacing ? roots.map(({ root }) => this.registry.touch(model, root)) : []
-    for (const record of records) {
-      if (record.pollError !== why) fresh = true
-      record.pollError = why
-    }
-    return fresh || records.length === 0
-  }
-
   /** Marks a model's versions UNLOADING and returns; they are gone when their last requests are answered. */
-  async unload(model: string, _unloadDependents: boolean): Promise<void> {
+  async unload(model: string, unloadDependents: boolean): Promise<void> {
     this.#checkMode()
-    await this.#turns.run([model], async () => {
-      for (const record of this.registry.named(model)) this.#background(this.#unload(record))
+    const users = this.#ensembles.usersOf(model).map(({ name }) => name)
+    const below = unloadDependents ? this.#ensembles.closureOf(model) : []
+    await this.#turns.run([...new Set([model, ...users, ...below])], async () => {
+      const steps = this.registry.named(model).flatMap((record) => this.#ensembles.stepsOf(record))
+      for (const record of this.registry.named(model)) this.#unloadWithUsers(record)
+      if (unloadDependents) this.#unloadSteps(steps)
+      return Promise.resolve()
     })
+  }
+
+  /** What stands on a model goes with it. */
+  #unloadWithUsers(record: ModelRecord<V>): void {
+    for (const user of this.#ensembles.usersOf(record.name)) this.#background(this.#unload(user))
+    this.#background(this.#unload(record))
+  }
+
+  /** Steps that nobody asked for by name and no other ensemble needs (repository.md §3.4). */
+  #unloadSteps(names: readonly string[]): void {
+    for (const record of names.flatMap((name) => this.registry.named(name))) {
+      if (record.explicit || this.#ensembles.usersOf(record.name).length > 0) continue
+      const below = this.#ensembles.stepsOf(record)
+      this.#background(this.#unload(record))
+      this.#unloadSteps(below)
+    }
   }
 
   async #unload(record: ModelRecord<V>): Promise<void> {
@@ -238,7 +291,7 @@ export class Repository<V extends ServedVersion> {
 
   async #tryLoad(model: string): Promise<boolean> {
     try {
-      await this.#turns.run([model], () => this.#load(model, {}))
+      await this.#loadTree(model, {})
       for (const record of this.registry.named(model)) record.explicit = true
       return true
     } catch {
@@ -259,7 +312,7 @@ export class Repository<V extends ServedVersion> {
     const names = await this.#poller.list()
     const gone = this.registry.all().filter((record) => !this.#isPresent(record, names.get(record.name)))
     for (const record of gone) {
-      if (record.serves) this.#background(this.#lifecycle.unload(record))
+      if (record.serves) this.#unloadWithUsers(record)
     }
     await Promise.all([...names.keys()].map((model) => this.#pollOne(model)))
   }
@@ -287,15 +340,4 @@ function isFresh({ model }: Found): boolean {
   const newest = Object.values(versions).reduce((a, b) => (b > a ? b : a), config > other ? config : other)
   const age = Date.now() - Number((newest > directory ? newest : directory) / 1_000_000n)
   return age >= 0 && age < SETTLE_MS
-}
-
-/** Front door §5.2: names are names, not paths. */
-function checkName(model: string): void {
-  if (model.trim() === '') {
-    throw new ConchError('INVALID_ARG', 'Model name cannot be empty. Please enter a valid name to deploy.')
-  }
-  if (!isSegment(model)) {
-    const rule = 'model name must not contain path traversal characters'
-    throw new ConchError('INVALID_ARG', `invalid model name '${printPath(model)}', ${rule}`)
-  }
 }

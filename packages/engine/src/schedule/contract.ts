@@ -1,7 +1,7 @@
-import type { ModelConfig } from '@conch/protocol'
+import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { InstancePool } from '../instance/contract.ts'
 import type { Reporter } from '../observe/contract.ts'
-import type { ActiveRequest } from '../request.ts'
+import type { ActiveRequest, Timings } from '../request.ts'
 
 /** Who runs next, and with whom. One per loaded model version. */
 export interface Scheduler {
@@ -15,6 +15,15 @@ export interface Scheduler {
   stop(): Promise<void>
 }
 
+/** A model version that is a step of an ensemble. */
+export interface StepTarget {
+  readonly config: ModelConfig
+  /** Keeps it serving steps until `release`, also while it is unloaded or replaced. */
+  hold(): void
+  release(): void
+  run(request: InferRequest, context: { signal: AbortSignal | undefined; timings: Timings }): Promise<InferResponse>
+}
+
 /** What a scheduler works with. */
 export interface ScheduleParts {
   readonly model: string
@@ -23,4 +32,6 @@ export interface ScheduleParts {
   readonly config: ModelConfig
   readonly pool: InstancePool
   readonly reporter: Reporter
+  /** For ensembles: the version that runs a step. Throws when there is none. */
+  readonly findStep: (model: string, version: string) => StepTarget
 }

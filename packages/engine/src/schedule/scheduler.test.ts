@@ -37,7 +37,10 @@ function setUp(config: string, instances = 1) {
   }
   for (let i = 0; i < instances; i++)
     pool.add({ name: `m_${i}`, instance: { execute, close: () => Promise.resolve() } })
-  const scheduler = chooseScheduler({ model: 'm', version: '1', config: complete, pool, reporter })
+  const findStep = () => {
+    throw new Error('no ensemble')
+  }
+  const scheduler = chooseScheduler({ model: 'm', version: '1', config: complete, pool, reporter, findStep })
   const outcomes: string[] = []
   const send = (
     id: string,

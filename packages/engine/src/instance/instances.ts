@@ -1,0 +1,75 @@
+import type { ModelConfig } from '@conch/protocol'
+import type { BackendModel, InstanceSpec } from '../backend/contract.ts'
+import type { Slot } from './contract.ts'
+import { instanceSignature } from './groups.ts'
+import { Pool } from './pool.ts'
+import { warmUp } from './warmup.ts'
+import type { WarmupParts } from './warmup.ts'
+
+interface Made extends Slot {
+  readonly signature: string
+}
+
+/** The instances of one model version: made, warmed, exchanged while the others work, closed. */
+export class Instances {
+  readonly pool = new Pool()
+  readonly #slots = new Set<Made>()
+  readonly #model: BackendModel
+  readonly #warmup: Omit<WarmupParts, 'config'>
+
+  constructor(model: BackendModel, warmup: Omit<WarmupParts, 'config'>) {
+    this.#model = model
+    this.#warmup = warmup
+  }
+
+  /**
+   * Makes the instances be those of `specs`: equal ones are kept, whatever their names. On failure nothing changed.
+   * Resolves when the removed ones are idle and closed.
+   */
+  async become(specs: readonly InstanceSpec[], config: ModelConfig): Promise<void> {
+    const surplus = new Set(this.#slots)
+    const missing = specs.filter((spec) => {
+      const signature = instanceSignature(spec)
+      const kept = [...surplus].find((slot) => slot.signature === signature)
+      if (kept !== undefined) surplus.delete(kept)
+      return kept === undefined
+    })
+    for (const slot of await this.#makeAll(missing, config)) {
+      this.#slots.add(slot)
+      this.pool.add(slot)
+    }
+    await Promise.all([...surplus].map((slot) => this.#retire(slot)))
+  }
+
+  /** Closes all of them, each when it is idle. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#slots].map((slot) => this.#retire(slot)))
+  }
+
+  async #makeAll(specs: readonly InstanceSpec[], config: ModelConfig): Promise<readonly Made[]> {
+    const tries = await Promise.allSettled(specs.map((spec) => this.#make(spec, config)))
+    const made = tries.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
+    const failed = tries.find((attempt) => attempt.status === 'rejected')
+    if (failed === undefined) return made
+    await Promise.allSettled(made.map((slot) => slot.instance.close()))
+    throw failed.reason
+  }
+
+  async #make(spec: InstanceSpec, config: ModelConfig): Promise<Made> {
+    const instance = await this.#model.createInstance(spec)
+    const slot = { name: spec.name, instance, signature: instanceSignature(spec) }
+    try {
+      await warmUp(slot, { ...this.#warmup, config })
+    } catch (error) {
+      await instance.close()
+      throw error
+    }
+    return slot
+  }
+
+  async #retire(slot: Made): Promise<void> {
+    this.#slots.delete(slot)
+    await this.pool.remove(slot)
+    await slot.instance.close()
+  }
+}
