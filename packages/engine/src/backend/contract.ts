@@ -1,4 +1,4 @@
-import type { ModelConfig, Tensor } from '@conch/protocol'
+import type { ModelConfig, Parameters, Tensor } from '@conch/protocol'
 import type { ActiveRequest } from '../request.ts'
 
 /** Where a version lives and how it was asked to run. */
@@ -51,7 +51,13 @@ export interface Batch {
 }
 
 /** One request's part of a batch: its outputs, or why it failed. Tensors may be views on the batch's output. */
-export type BatchAnswer = { readonly outputs: readonly Tensor[] } | { readonly error: unknown }
+export type BatchAnswer =
+  | {
+      readonly outputs: readonly Tensor[]
+      /** What the response carries besides its tensors. */
+      readonly parameters?: Parameters
+    }
+  | { readonly error: unknown }
 
 export interface BackendInstance {
   /**

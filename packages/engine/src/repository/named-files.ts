@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { ConchError } from '@conch/protocol'
 import type { ModelConfig } from '@conch/protocol'
-import type { VersionPlan } from './repository/contract.ts'
-import { resolveInside } from './repository/contain.ts'
-import { explainIo } from './repository/explain-io.ts'
+import type { VersionPlan } from './contract.ts'
+import { resolveInside } from './contain.ts'
+import { explainIo } from './explain-io.ts'
 
 /** Files with labels longer than this are no labels. */
 const MAX_LABEL_BYTES = 32 * 1024 * 1024
