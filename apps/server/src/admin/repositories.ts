@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, lstat, mkdir, mkdtemp, readdir, realpath, rm, rmdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import { isInside, isPlainName } from './contain.ts'
 
@@ -29,6 +29,8 @@ export interface Repositories {
   isWritable(root: RepositoryRoot): Promise<boolean>
   /** An empty folder for work in progress, on the root's own file system. */
   makeWork(root: RepositoryRoot): Promise<string>
+  /** Removes it, and what is in it. */
+  dropWork(work: string): Promise<void>
   /** Removes what a crash left behind. */
   sweep(): Promise<void>
   /** Runs one change of a model at a time; a second one meanwhile is refused, not queued. */
@@ -61,13 +63,10 @@ export async function openRepositories(paths: readonly string[]): Promise<Reposi
         () => true,
         () => false,
       ),
-    async makeWork(root) {
-      const work = join(root.path, WORK_FOLDER)
-      await mkdir(work, { recursive: true, mode: 0o700 })
-      // A link planted here would lead the next write elsewhere.
-      if (!(await lstat(work)).isDirectory())
-        throw new ConchError('UNAVAILABLE', `'${WORK_FOLDER}' in the repository is not a folder`)
-      return mkdtemp(join(work, `${process.pid}-`))
+    makeWork: (root) => makeWork(join(root.path, WORK_FOLDER)),
+    async dropWork(work) {
+      await rm(work, { recursive: true, force: true })
+      await rmdir(dirname(work)).catch(() => undefined)
     },
     async sweep() {
       for (const root of roots) await sweepWork(join(root.path, WORK_FOLDER))
@@ -84,6 +83,20 @@ export async function openRepositories(paths: readonly string[]): Promise<Reposi
       }
     },
   }
+}
+
+async function makeWork(work: string): Promise<string> {
+  await mkdir(work, { recursive: true, mode: 0o700 })
+  // A link planted here would lead the next write elsewhere.
+  if (!(await lstat(work)).isDirectory()) {
+    throw new ConchError('UNAVAILABLE', `'${WORK_FOLDER}' in the repository is not a folder`)
+  }
+  const prefix = join(work, `${process.pid}-`)
+  // Somebody else's work may have ended just now and taken the empty folder with it.
+  return mkdtemp(prefix).catch(async () => {
+    await mkdir(work, { recursive: true, mode: 0o700 })
+    return mkdtemp(prefix)
+  })
 }
 
 /** Leaves the work of another running server alone: each folder's name begins with its maker's process id. */

@@ -77,6 +77,6 @@ async function writeConfig(
   try {
     await replaceFile(target, Buffer.from(file.text), work)
   } finally {
-    await rm(work, { recursive: true, force: true })
+    await repositories.dropWork(work)
   }
 }

@@ -115,6 +115,8 @@ async function writeEntry({ zip, entry, target, budget }: Writing): Promise<void
       else resolve(stream)
     })
   })
+  // It goes on complaining after the pipeline has let go of it, and nobody listening would end the process.
+  source.on('error', () => undefined)
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       budget.left -= chunk.byteLength

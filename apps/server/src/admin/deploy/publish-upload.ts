@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rename, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import type { z } from 'zod'
@@ -127,7 +127,7 @@ async function build({ repositories }: Services, staged: string, plan: Plan): Pr
   } catch (error) {
     throw explainDisk(error)
   } finally {
-    await rm(work, { recursive: true, force: true })
+    await repositories.dropWork(work)
   }
 }
 

@@ -30,7 +30,7 @@ export async function moveToTrash(
   } catch (error) {
     throw explainDisk(error)
   } finally {
-    await rm(work, { recursive: true, force: true })
+    await services.repositories.dropWork(work)
   }
 }
 
