@@ -68,8 +68,10 @@ function throwFirst(problems: readonly Problem[], describe: (problem: Problem) =
 
 /** A complaint about the text itself: place first, as the original's parser says it. */
 function placeProblem(problem: Problem, path: string): string {
-  const at = `${problem.line}:${problem.column}: ${problem.message}`
-  return at + (problem.path === '' ? '' : ` (field ${problem.path}${printFix(problem)} in ${path})`)
+  return (
+    problem.message +
+    (problem.path === '' ? ` (in ${path})` : ` (field ${problem.path}${printFix(problem)} in ${path})`)
+  )
 }
 
 /** A complaint about the meaning: the original's text first, then field, place and fix. */
