@@ -1,10 +1,10 @@
 import type { Engine, ModelMetadata } from '@conch/engine'
-import { configToJson, ConchError, type ModelConfig } from '@conch/protocol'
+import { ConchError, type ModelConfig } from '@conch/protocol'
 import { checkText, toEffective } from '../check-text.ts'
 import { hashText, readConfigFile } from '../config-file.ts'
 import type { Services } from '../context.ts'
+import { toJsonSafe } from '../json-safe.ts'
 import { listFolder, listSamples, namesOfNewest, readReadme } from '../model-files.ts'
-import type { JsonValue } from '../model.schema.ts'
 import { groupIndex, type IndexedModel } from '../model-state.ts'
 import type { ModelFolder } from '../repositories.ts'
 import type { ModelDetails } from './models.schema.ts'
@@ -42,9 +42,9 @@ function readServed(engine: Engine, model: IndexedModel, wanted: string | undefi
     const config = engine.config(name, version)
     return {
       metadata: describeTensors(engine.metadata(name, version)),
-      config: JSON.parse(configToJson(config)) as JsonValue,
+      config: toJsonSafe(config),
       effective: engine.describeConfig(name, version).map(toEffective),
-      statistics: structuredClone(engine.statistics(name, wanted ?? '')) as unknown as JsonValue,
+      statistics: toJsonSafe(engine.statistics(name, wanted ?? '')),
       labels: readLabels(engine, config, { name, version }),
     }
   } catch (error) {

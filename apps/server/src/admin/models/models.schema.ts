@@ -65,7 +65,7 @@ export interface ModelDetails {
     readonly inputs: readonly TensorRow[]
     readonly outputs: readonly TensorRow[]
   } | null
-  /** As `GET /v2/models/<model>/config` shows it; 64-bit numbers are decimal strings. Null while nothing is ready. */
+  /** As `GET /v2/models/<model>/config` means it; 64-bit numbers are decimal strings. Null while nothing is ready. */
   readonly config: JsonValue
   readonly effective: readonly EffectiveValue[]
   /** The text of config.pbtxt, null when the model has none. */

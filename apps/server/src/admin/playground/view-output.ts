@@ -47,7 +47,7 @@ async function measure({ at, length, text }: Elements): Promise<OutputView['stat
     counted += 1
   }
   if (counted === 0) return { min: 'NaN', max: 'NaN', mean: 'NaN', nan, zero }
-  return { min: text(low), max: text(high), mean: String(Number((sum / counted).toPrecision(9))), nan, zero }
+  return { min: text(low), max: text(high), mean: String(Number((sum / counted).toPrecision(7))), nan, zero }
 }
 
 /** The highest scores of the first row. */
