@@ -1,5 +1,5 @@
 import type { ModelConfig } from '@conch/protocol'
-import { locate } from '@conch/protocol'
+import { originsOf } from '@conch/protocol'
 import type { ConfigValue, ValueOrigin } from './contract.ts'
 import type { WrittenConfig } from './repository/contract.ts'
 
@@ -13,11 +13,13 @@ export interface Described {
 export function describeConfig({ config, plan }: Described): readonly ConfigValue[] {
   const written = leavesOf(plan.written.config)
   const polled = leavesOf(plan.config)
+  const { tree, origin } = plan.written
+  const places = tree === undefined ? undefined : originsOf(tree)
   return [...leavesOf(config)].map(([path, value]) => {
     return {
       path,
       value: toJsonSafe(value),
-      origin: findOrigin({ path, value, written, polled, source: plan.written }),
+      origin: findOrigin({ path, value, written, polled, places, source: origin }),
     }
   })
 }
@@ -27,13 +29,15 @@ interface Leaf {
   readonly value: unknown
   readonly written: ReadonlyMap<string, unknown>
   readonly polled: ReadonlyMap<string, unknown>
-  readonly source: WrittenConfig
+  /** What the text gives; undefined without a text. */
+  readonly places: ReadonlyMap<string, unknown> | undefined
+  readonly source: WrittenConfig['origin']
 }
 
-function findOrigin({ path, value, written, polled, source }: Leaf): ValueOrigin {
-  if (source.tree !== undefined && locate(source.tree, path) !== undefined) return 'file'
+function findOrigin({ path, value, written, polled, places, source }: Leaf): ValueOrigin {
+  if (places?.has(path) === true || places?.has(`${path}[0]`) === true) return 'file'
   // JSON leaves no places behind: a value that is not the default was written.
-  if (source.origin === 'override' && isSame(written.get(path), value) && !isBlank(value)) return 'override'
+  if (source === 'override' && isSame(written.get(path), value) && !isBlank(value)) return 'override'
   if (isBlank(value)) return 'default'
   if (isSame(polled.get(path), value)) return 'default'
   return /^(instance_group|optimization|version_policy)\b/.test(path) ? 'default' : 'auto-complete'

@@ -63,3 +63,171 @@ it('loads, answers, describes and unloads a model', async () => {
     ]),
   )
 })
+
+const FILES = { 'm/config.pbtxt': fakeConfig(), 'm/1/a': '' }
+const ask = (engine: Engine, change: Parameters<typeof testRequest>[2] = {}) =>
+  engine.infer(testRequest('m', [floats('IN', [1, 4], 1)], change))
+
+it('is not ready before its start is over, and is live', async () => {
+  const { engine } = await setUp(FILES, { startupModels: ['m'] })
+  expect([engine.phase, engine.live(), engine.ready(), engine.modelReady('m', '')]).toEqual([
+    'starting',
+    true,
+    false,
+    false,
+  ])
+  await expect(ask(engine)).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'Server not ready' })
+  await engine.start()
+  expect([engine.phase, engine.ready()]).toEqual(['ready', true])
+})
+
+it('refuses a repository that is none', async () => {
+  const missing = createEngine(testOptions(['/no/such/repository']))
+  await expect(missing.start()).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: 'failed to stat file /no/such/repository',
+  })
+  const { repository } = await setUp({ file: '' })
+  const file = createEngine(testOptions([`${repository.directory}/file`]))
+  await expect(file.start()).rejects.toThrow('repository path is not a valid directory')
+})
+
+it('tells unknown models and versions apart', async () => {
+  const { engine } = await setUp(FILES, { startupModels: ['m'] })
+  await engine.start()
+  expect(() => engine.metadata('nope', '')).toThrow("Request for unknown model: 'nope' is not found")
+  expect(() => engine.config('m', '7')).toThrow("Request for unknown model: 'm' version 7 is not found")
+  expect(() => engine.statistics('nope', '')).toThrow("requested model 'nope' is not available")
+  expect(() => engine.statistics('m', '9')).toThrow("requested model version is not available for model 'm'")
+  expect(engine.modelReady('m', '01')).toBe(true)
+  expect(engine.statistics('', '').map(({ name, version }) => [name, version])).toEqual([['m', '1']])
+})
+
+it('hands out only what was asked for', async () => {
+  const config = fakeConfig().replace('output {', 'output { name: "TWO" data_type: TYPE_FP32 dims: [ 4 ] }\noutput {')
+  const { engine, backend } = await setUp({ ...FILES, 'm/config.pbtxt': config }, { startupModels: ['m'] })
+  await engine.start()
+  const wanted: string[][] = []
+  backend.execute = (batch) => {
+    wanted.push([...batch.outputs])
+    return batch.requests.map(() => ({ outputs: [floats('TWO', [1, 4]), floats('OUT', [1, 4])] }))
+  }
+  const outputs = [{ name: 'OUT', binary: true, classification: 0, region: undefined }]
+  expect((await ask(engine, { outputs })).outputs.map(({ name }) => name)).toEqual(['OUT'])
+  expect((await ask(engine)).outputs.map(({ name }) => name)).toEqual(['TWO', 'OUT'])
+  expect(wanted).toEqual([['OUT'], ['TWO', 'OUT']])
+})
+
+it('counts a failure of the backend once and goes on serving', async () => {
+  const { engine, backend } = await setUp(FILES, { startupModels: ['m'] })
+  await engine.start()
+  const plain = backend.execute
+  for (const failing of [() => [{ error: new Error('one') }], () => Promise.reject(new Error('two')), () => []]) {
+    backend.execute = failing
+    await expect(ask(engine)).rejects.toThrow(/one|two|no response/)
+  }
+  backend.execute = plain
+  await ask(engine)
+  expect(engine.liveSamples()[0]).toMatchObject({ failures: { BACKEND: 3 }, pending: 0, inflight: 0 })
+  expect(engine.statistics('m', '')[0]?.inference_stats).toMatchObject({ success: { count: 1 }, fail: { count: 3 } })
+})
+
+it('does not count what it never took', async () => {
+  const { engine } = await setUp(FILES, { startupModels: ['m'] })
+  await engine.start()
+  await expect(engine.infer(testRequest('m', []))).rejects.toMatchObject({ code: 'INVALID_ARG' })
+  expect(engine.statistics('m', '')[0]?.inference_stats).toMatchObject({ success: { count: 0 }, fail: { count: 0 } })
+})
+
+it('tells a running batch that nobody waits for it', async () => {
+  const { engine, backend } = await setUp(
+    { ...FILES, 'm/config.pbtxt': fakeConfig('dynamic_batching { }') },
+    { startupModels: ['m'] },
+  )
+  await engine.start()
+  const signals: (AbortSignal | undefined)[] = []
+  const ends: (() => void)[] = []
+  backend.execute = (batch) => {
+    signals.push(batch.signal)
+    return new Promise((_resolve, reject) => {
+      ends.push(() => reject(new Error('ended')))
+      batch.signal?.addEventListener('abort', () => reject(new Error('terminated')))
+    })
+  }
+  const clients = [new AbortController(), new AbortController(), new AbortController()]
+  const request = testRequest('m', [floats('IN', [1, 4])])
+  const answers = clients.map(({ signal }) => engine.infer(request, { signal }).catch((error: Error) => error.message))
+  ends[0]?.()
+  await answers[0]
+  clients[1]?.abort()
+  expect(signals[1]?.aborted).toBe(false)
+  clients[2]?.abort()
+  expect(signals[1]?.aborted).toBe(true)
+  expect(await Promise.all(answers)).toEqual(['ended', 'terminated', 'terminated'])
+  expect(engine.liveSamples()[0]?.failures).toMatchObject({ BACKEND: 1, CANCELED: 2 })
+})
+
+it('cancels a request whose client has gone before it began', async () => {
+  const { engine, backend } = await setUp(FILES, { startupModels: ['m'] })
+  await engine.start()
+  const request = testRequest('m', [floats('IN', [1, 4])])
+  await expect(engine.infer(request, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'CANCELLED' })
+  expect(backend.calls.some((call) => call.startsWith('execute'))).toBe(false)
+})
+
+it('fills the timings that the caller brings', async () => {
+  const { engine } = await setUp(FILES, { startupModels: ['m'] })
+  await engine.start()
+  const timings = {
+    start: 0,
+    queued: 0,
+    computeStart: 0,
+    computeInputEnd: 0,
+    computeOutputStart: 0,
+    computeEnd: 0,
+    end: 0,
+  }
+  await engine.infer(testRequest('m', [floats('IN', [1, 4])]), { timings })
+  const stamps = Object.values(timings)
+  expect(stamps).toEqual(stamps.toSorted((a, b) => a - b))
+  expect(Math.min(...stamps)).toBeGreaterThan(0)
+})
+
+it('refuses sequences until they can be served, and releases what was loaded', async () => {
+  const { engine, backend } = await setUp({ ...FILES, 'm/config.pbtxt': fakeConfig('sequence_batching { }') })
+  await engine.start()
+  await expect(engine.load('m')).rejects.toThrow("Unsupported: model 'm' asks for sequence_batching")
+  expect(backend.calls).toEqual(['load m:1', 'unload m:1'])
+  expect(await engine.metricsText()).not.toContain('nv_inference_count')
+})
+
+it('loads others while one takes its time, within the limit', async () => {
+  const files = Object.fromEntries(
+    ['a', 'b', 'c'].flatMap((m) => [
+      [`${m}/config.pbtxt`, fakeConfig()],
+      [`${m}/1/x`, ''],
+    ]),
+  )
+  const { engine, backend } = await setUp(files, { loadThreads: 2 })
+  await engine.start()
+  const slow = Promise.withResolvers<void>()
+  backend.onLoad = (config) => (config.name === 'a' ? slow.promise : undefined)
+  const loading = engine.load('a')
+  await engine.load('b')
+  await engine.load('c')
+  expect(await state(engine, 'a')).toMatchObject({ state: 'LOADING' })
+  slow.resolve()
+  await loading
+})
+
+it('gives everything back after many loads', async () => {
+  const { engine, backend } = await setUp(FILES)
+  await engine.start()
+  for (let i = 0; i < 50; i++) {
+    await engine.load('m')
+    await engine.unload('m', false)
+  }
+  await vi.waitFor(() => expect(backend.calls.filter((call) => call === 'unload m:1')).toHaveLength(50))
+  expect(backend.calls.filter((call) => call === 'close m_0_0')).toHaveLength(50)
+  expect((await engine.metricsText()).split('\n').filter((line) => line.includes('model="m"'))).toHaveLength(4)
+})
