@@ -30,7 +30,10 @@ export function useConfigCheck({ model, configText, uploadId }: Draft): ConfigCh
   const query = useQuery({
     queryKey: ['config-check', model, uploadId ?? '', settled],
     queryFn: ({ signal }) =>
-      client.deploy.check.mutate({ model, configText: settled, ...(uploadId === undefined ? {} : { uploadId }) }, { signal }),
+      client.deploy.check.mutate(
+        { model, configText: settled, ...(uploadId === undefined ? {} : { uploadId }) },
+        { signal },
+      ),
     staleTime: 60_000,
     gcTime: 60_000,
     placeholderData: keepPreviousData,

@@ -28,7 +28,11 @@ export function Skeleton({ className }: { className?: string }) {
 export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'span'> & { tone?: Tone }) {
   return (
     <span
-      className={cn('inline-flex h-5 shrink-0 items-center gap-1 rounded px-1.5 text-xs font-medium whitespace-nowrap', TONES[tone], className)}
+      className={cn(
+        'inline-flex h-5 shrink-0 items-center gap-1 rounded px-1.5 text-xs font-medium whitespace-nowrap',
+        TONES[tone],
+        className,
+      )}
       {...rest}
     />
   )

@@ -5,7 +5,15 @@ import { Button } from './button.tsx'
 import { copyText } from './copy-text.ts'
 
 /** Copies a text and says so for a moment. */
-export function CopyButton({ text, label = 'Copy', named = false }: { text: string | (() => string); label?: string; named?: boolean }) {
+export function CopyButton({
+  text,
+  label = 'Copy',
+  named = false,
+}: {
+  text: string | (() => string)
+  label?: string
+  named?: boolean
+}) {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return undefined
@@ -16,7 +24,13 @@ export function CopyButton({ text, label = 'Copy', named = false }: { text: stri
     void copyText(typeof text === 'string' ? text : text()).then(setCopied)
   }
   return (
-    <Button tone="quiet" size={named ? 'small' : 'tiny'} aria-label={copied ? 'Copied' : label} title={label} onClick={copy}>
+    <Button
+      tone="quiet"
+      size={named ? 'small' : 'tiny'}
+      aria-label={copied ? 'Copied' : label}
+      title={label}
+      onClick={copy}
+    >
       {copied ? <Check className="text-good" /> : <Copy />}
       {named && (copied ? 'Copied' : label)}
     </Button>

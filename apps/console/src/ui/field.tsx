@@ -21,7 +21,13 @@ export function Select({ className, children, ...rest }: ComponentProps<'select'
 }
 
 export function Checkbox({ className, ...rest }: ComponentProps<'input'>) {
-  return <input type="checkbox" className={cn('size-3.5 shrink-0 cursor-pointer accent-(--accent-fill)', className)} {...rest} />
+  return (
+    <input
+      type="checkbox"
+      className={cn('size-3.5 shrink-0 cursor-pointer accent-(--accent-fill)', className)}
+      {...rest}
+    />
+  )
 }
 
 interface FieldProps {
@@ -41,7 +47,11 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
         {label}
       </label>
       {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': `${id}-note` })}
-      <p id={`${id}-note`} className={cn('mt-1 text-xs text-mute empty:hidden', error !== undefined && 'text-bad')} role={error === undefined ? undefined : 'alert'}>
+      <p
+        id={`${id}-note`}
+        className={cn('mt-1 text-xs text-mute empty:hidden', error !== undefined && 'text-bad')}
+        role={error === undefined ? undefined : 'alert'}
+      >
         {error ?? hint}
       </p>
     </div>

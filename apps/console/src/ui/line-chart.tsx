@@ -18,7 +18,12 @@ interface LineChartProps {
 
 const TICK = { fill: 'var(--mute)', fontSize: 11 }
 const MARGIN = { top: 6, right: 14, bottom: 0, left: 0 }
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+})
 
 const formatClock = (at: number) => CLOCK.format(at)
 
@@ -26,7 +31,13 @@ const formatClock = (at: number) => CLOCK.format(at)
 export function LineChart({ series, format, from, to, height }: LineChartProps) {
   return (
     <ResponsiveContainer width="100%" height={height}>
-      <Chart data={series.points as { at: number }[]} margin={MARGIN} syncId="time" syncMethod="value" accessibilityLayer={false}>
+      <Chart
+        data={series.points as { at: number }[]}
+        margin={MARGIN}
+        syncId="time"
+        syncMethod="value"
+        accessibilityLayer={false}
+      >
         <CartesianGrid stroke="var(--line)" vertical={false} />
         <XAxis
           dataKey="at"
@@ -39,7 +50,15 @@ export function LineChart({ series, format, from, to, height }: LineChartProps) 
           axisLine={false}
           ticks={[from + (to - from) * 0.1, (from + to) / 2, to - (to - from) * 0.1]}
         />
-        <YAxis width={72} domain={[0, 'auto']} tickCount={4} tickFormatter={format} tick={TICK} tickLine={false} axisLine={false} />
+        <YAxis
+          width={72}
+          domain={[0, 'auto']}
+          tickCount={4}
+          tickFormatter={format}
+          tick={TICK}
+          tickLine={false}
+          axisLine={false}
+        />
         <Tooltip isAnimationActive={false} content={<ChartTip format={format} />} cursor={{ stroke: 'var(--edge)' }} />
         {series.lines.map((line, index) => (
           <Line

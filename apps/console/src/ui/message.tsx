@@ -43,7 +43,10 @@ interface NoticeProps {
 export function Notice({ tone = 'info', title, children, action, className }: NoticeProps) {
   const Icon = ICONS[tone]
   return (
-    <div role={tone === 'bad' ? 'alert' : 'status'} className={cn('flex items-start gap-2.5 rounded-md border px-3 py-2', LOOKS[tone], className)}>
+    <div
+      role={tone === 'bad' ? 'alert' : 'status'}
+      className={cn('flex items-start gap-2.5 rounded-md border px-3 py-2', LOOKS[tone], className)}
+    >
       <Icon className="mt-0.5 size-4 shrink-0" aria-hidden />
       <div className="min-w-0 flex-1">
         {title !== undefined && <p className="font-medium break-words">{title}</p>}

@@ -59,7 +59,11 @@ interface SegmentsProps<T extends string> {
 /** One choice of few, all in sight. */
 export function Segments<T extends string>({ value, onChange, options, label }: SegmentsProps<T>) {
   return (
-    <div role="group" aria-label={label} className="inline-flex h-7 max-w-full shrink-0 items-center overflow-x-auto rounded-md bg-hover p-0.5">
+    <div
+      role="group"
+      aria-label={label}
+      className="inline-flex h-7 max-w-full shrink-0 items-center overflow-x-auto rounded-md bg-hover p-0.5"
+    >
       {options.map((option) => (
         <button
           key={option.value}

@@ -20,7 +20,12 @@ interface AddUserProps {
 
 export function AddUserDialog({ open, onOpenChange }: AddUserProps) {
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Add a person" description="They sign in with this name and password, and can change the password then.">
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Add a person"
+      description="They sign in with this name and password, and can change the password then."
+    >
       <AddUserForm onDone={() => onOpenChange(false)} />
     </Dialog>
   )
@@ -48,7 +53,9 @@ function AddUserForm({ onDone }: { onDone: () => void }) {
   return (
     <form onSubmit={(event) => void submit(event)} className="space-y-3 pb-1" noValidate>
       <Field label="Name" error={errors.name?.message}>
-        {(control) => <Input {...control} autoComplete="off" autoCapitalize="none" spellCheck={false} {...register('name')} />}
+        {(control) => (
+          <Input {...control} autoComplete="off" autoCapitalize="none" spellCheck={false} {...register('name')} />
+        )}
       </Field>
       <Field label="Password" hint="At least 8 characters" error={errors.password?.message}>
         {(control) => <Input {...control} type="password" autoComplete="new-password" {...register('password')} />}

@@ -31,7 +31,9 @@ export function LoginScreen() {
 
 function LoginForm() {
   const trpc = useTRPC()
-  const { register, handleSubmit, setError, formState } = useForm<z.infer<typeof loginSchema>>({ resolver: zodResolver(loginSchema) })
+  const { register, handleSubmit, setError, formState } = useForm<z.infer<typeof loginSchema>>({
+    resolver: zodResolver(loginSchema),
+  })
   const login = useMutation(
     trpc.account.login.mutationOptions({
       // A full load: the new session's socket and data begin from nothing.
@@ -44,13 +46,28 @@ function LoginForm() {
   return (
     <form onSubmit={(event) => void submit(event)} className="space-y-4" noValidate>
       <Field label="Name" error={errors.name && 'Type your name'}>
-        {(control) => <Input {...control} autoFocus autoComplete="username" autoCapitalize="none" spellCheck={false} {...register('name')} />}
+        {(control) => (
+          <Input
+            {...control}
+            autoFocus
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            {...register('name')}
+          />
+        )}
       </Field>
       <Field label="Password" error={errors.password && 'Type your password'}>
         {(control) => <Input {...control} type="password" autoComplete="current-password" {...register('password')} />}
       </Field>
       {errors.root && <Notice tone="bad">{errors.root.message}</Notice>}
-      <Button type="submit" tone="primary" size="large" className="w-full" disabled={login.isPending || login.isSuccess}>
+      <Button
+        type="submit"
+        tone="primary"
+        size="large"
+        className="w-full"
+        disabled={login.isPending || login.isSuccess}
+      >
         {login.isPending ? 'Signing in…' : 'Sign in'}
       </Button>
     </form>

@@ -36,24 +36,47 @@ export function SetupScreen() {
 function SetupForm({ tokenNeeded, onDone }: { tokenNeeded: boolean; onDone: () => void }) {
   const trpc = useTRPC()
   const { register, handleSubmit, setError, formState } = useForm<SetupForm>({ resolver: zodResolver(setupSchema) })
-  const setup = useMutation(trpc.account.setup.mutationOptions({ onSuccess: onDone, onError: (error) => showRefusal(error, setError) }))
+  const setup = useMutation(
+    trpc.account.setup.mutationOptions({ onSuccess: onDone, onError: (error) => showRefusal(error, setError) }),
+  )
   const { errors } = formState
   const submit = handleSubmit(({ token, ...rest }) => setup.mutate(token ? { ...rest, token } : rest))
   return (
     <form onSubmit={(event) => void submit(event)} className="space-y-4" noValidate>
       <Field label="Name" hint="Letters, digits and . _ @ -" error={errors.name?.message}>
-        {(control) => <Input {...control} autoFocus autoComplete="username" autoCapitalize="none" spellCheck={false} {...register('name')} />}
+        {(control) => (
+          <Input
+            {...control}
+            autoFocus
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            {...register('name')}
+          />
+        )}
       </Field>
       <Field label="Password" hint="At least 8 characters; a sentence is best" error={errors.password?.message}>
         {(control) => <Input {...control} type="password" autoComplete="new-password" {...register('password')} />}
       </Field>
       {tokenNeeded && (
-        <Field label="Setup token" hint="Printed in the server’s log, because this console can be reached from other machines" error={errors.token?.message}>
-          {(control) => <Input {...control} autoComplete="off" spellCheck={false} className="font-mono" {...register('token')} />}
+        <Field
+          label="Setup token"
+          hint="Printed in the server’s log, because this console can be reached from other machines"
+          error={errors.token?.message}
+        >
+          {(control) => (
+            <Input {...control} autoComplete="off" spellCheck={false} className="font-mono" {...register('token')} />
+          )}
         </Field>
       )}
       {errors.root && <Notice tone="bad">{errors.root.message}</Notice>}
-      <Button type="submit" tone="primary" size="large" className="w-full" disabled={setup.isPending || setup.isSuccess}>
+      <Button
+        type="submit"
+        tone="primary"
+        size="large"
+        className="w-full"
+        disabled={setup.isPending || setup.isSuccess}
+      >
         {setup.isPending ? 'Making the account…' : 'Make the account'}
       </Button>
     </form>

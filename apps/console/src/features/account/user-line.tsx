@@ -54,7 +54,15 @@ export function UserLine({ row, admins }: LineProps) {
         <Action tone="quiet" size="tiny" aria-label={`Remove ${row.name}`} why={why} onClick={() => setAsking(true)}>
           <Trash2 />
         </Action>
-        <Confirm open={asking} onOpenChange={setAsking} title={`Remove ${row.name}?`} action="Remove" danger busy={remove.isPending} onConfirm={() => remove.mutate({ id: row.id })}>
+        <Confirm
+          open={asking}
+          onOpenChange={setAsking}
+          title={`Remove ${row.name}?`}
+          action="Remove"
+          danger
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate({ id: row.id })}
+        >
           {row.name} is signed out everywhere at once. What they did stays in the audit.
         </Confirm>
       </td>
@@ -66,14 +74,18 @@ function useUserChanges(row: UserRow, onRemoved: () => void) {
   const trpc = useTRPC()
   const queryClient = useQueryClient()
   const refresh = () => void queryClient.invalidateQueries({ queryKey: trpc.account.pathKey() })
-  const onError = (error: unknown) => void toast.error(`${row.name} could not be changed`, { description: readFailure(error).message })
+  const onError = (error: unknown) =>
+    void toast.error(`${row.name} could not be changed`, { description: readFailure(error).message })
   const setRole = useMutation(
     trpc.account.setRole.mutationOptions({
       onError,
       onSettled: refresh,
       onSuccess: (_data, { role }) => {
         const undo = () => setRole.mutate({ id: row.id, role: row.role })
-        toast.success(`${row.name} is now ${role}`, role === row.role ? {} : { action: { label: 'Undo', onClick: undo } })
+        toast.success(
+          `${row.name} is now ${role}`,
+          role === row.role ? {} : { action: { label: 'Undo', onClick: undo } },
+        )
       },
     }),
   )

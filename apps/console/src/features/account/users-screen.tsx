@@ -46,7 +46,9 @@ function UserList() {
   const trpc = useTRPC()
   const { data, error, refetch } = useQuery(trpc.account.users.queryOptions())
   if (data === undefined && error !== null) {
-    return <Retry what="The users could not be listed" message={readFailure(error).message} onRetry={() => void refetch()} />
+    return (
+      <Retry what="The users could not be listed" message={readFailure(error).message} onRetry={() => void refetch()} />
+    )
   }
   if (data === undefined) return <Skeleton className="h-40" />
   return (

@@ -46,13 +46,22 @@ function AuditList({ object, onClear }: { object: string; onClear: () => void })
   const query = useInfiniteQuery({
     queryKey: [...trpc.audit.list.queryKey(), 'pages', object],
     queryFn: ({ pageParam, signal }) =>
-      client.audit.list.query({ limit: PAGE, ...about, ...(pageParam === null ? {} : { before: pageParam }) }, { signal }),
+      client.audit.list.query(
+        { limit: PAGE, ...about, ...(pageParam === null ? {} : { before: pageParam }) },
+        { signal },
+      ),
     initialPageParam: null as number | null,
     getNextPageParam: (page) => page.next,
   })
   const rows = query.data?.pages.flatMap((page) => page.rows)
   if (rows === undefined && query.error !== null) {
-    return <Retry what="The audit could not be read" message={readFailure(query.error).message} onRetry={() => void query.refetch()} />
+    return (
+      <Retry
+        what="The audit could not be read"
+        message={readFailure(query.error).message}
+        onRetry={() => void query.refetch()}
+      />
+    )
   }
   if (rows === undefined) return <Skeleton className="h-80" />
   if (rows.length === 0) return <NoEntries filtered={object !== ''} onClear={onClear} />
@@ -76,9 +85,17 @@ function NoEntries({ filtered, onClear }: { filtered: boolean; onClear: () => vo
       <Empty
         icon={ScrollText}
         title={filtered ? 'Nothing about that' : 'Nothing was changed yet'}
-        action={filtered ? <Button onClick={onClear}>Show everything</Button> : <ButtonLink href="/deploy">Deploy a model</ButtonLink>}
+        action={
+          filtered ? (
+            <Button onClick={onClear}>Show everything</Button>
+          ) : (
+            <ButtonLink href="/deploy">Deploy a model</ButtonLink>
+          )
+        }
       >
-        {filtered ? 'The name must be written in full, as it was at the time.' : 'Deploys, loads, config changes and sign-ins are written here.'}
+        {filtered
+          ? 'The name must be written in full, as it was at the time.'
+          : 'Deploys, loads, config changes and sign-ins are written here.'}
       </Empty>
     </Card>
   )
@@ -107,7 +124,11 @@ function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
             <td className="font-medium">{row.object || '–'}</td>
             <td className="min-w-64 !whitespace-normal">
               {row.detail !== '' && <span className="mr-2 break-words text-soft">{row.detail}</span>}
-              {row.outcome === 'done' ? <Badge tone="good">done</Badge> : <span className="break-words text-bad">{row.outcome}</span>}
+              {row.outcome === 'done' ? (
+                <Badge tone="good">done</Badge>
+              ) : (
+                <span className="break-words text-bad">{row.outcome}</span>
+              )}
             </td>
           </tr>
         ))}

@@ -39,7 +39,13 @@ export function DeployScreen() {
   )
 }
 
-function Stage({ deploy, onPublished }: { deploy: ReturnType<typeof useDeploy>; onPublished: (published: Published) => void }) {
+function Stage({
+  deploy,
+  onPublished,
+}: {
+  deploy: ReturnType<typeof useDeploy>
+  onPublished: (published: Published) => void
+}) {
   const { stage } = deploy
   switch (stage.step) {
     case 'choose':

@@ -32,7 +32,11 @@ export function DoneStep({ published, onAgain }: { published: Published; onAgain
           </>
         }
       >
-        {ready ? 'It answers requests from now on.' : reason === '' ? 'It is not loaded yet.' : `It could not be loaded: ${reason}`}
+        {ready
+          ? 'It answers requests from now on.'
+          : reason === ''
+            ? 'It is not loaded yet.'
+            : `It could not be loaded: ${reason}`}
       </Empty>
     </Card>
   )

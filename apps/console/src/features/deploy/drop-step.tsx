@@ -43,12 +43,13 @@ export function DropStep({ refusal, onPick }: DropStepProps) {
         <FileBox className="mb-3 size-9 text-mute" strokeWidth={1.4} aria-hidden />
         <h2 className="text-[15px] font-semibold">Drop a model here</h2>
         <p className="mt-1 max-w-md text-soft">
-          An <b className="font-medium">.onnx</b> file, a <b className="font-medium">.zip</b>, or a model’s folder with its config.pbtxt, labels and
-          samples.
+          An <b className="font-medium">.onnx</b> file, a <b className="font-medium">.zip</b>, or a model’s folder with
+          its config.pbtxt, labels and samples.
         </p>
         <Pickers onPick={onPick} />
         <p className="mt-5 max-w-md text-xs text-mute">
-          Nothing is served before you have seen its signature and the checks. Versions that exist are never overwritten.
+          Nothing is served before you have seen its signature and the checks. Versions that exist are never
+          overwritten.
         </p>
       </div>
     </div>
@@ -68,8 +69,23 @@ function Pickers({ onPick }: { onPick: (files: readonly Picked[]) => void }) {
       <Button onClick={() => folder.current?.click()}>
         <FolderUp aria-hidden /> Choose a folder
       </Button>
-      <input ref={file} type="file" aria-label="Model file" accept=".onnx,.zip" multiple hidden onChange={(event) => onPick(readInput(event.target.files))} />
-      <input ref={folder} type="file" aria-label="Model folder" hidden {...whole} onChange={(event) => onPick(readInput(event.target.files))} />
+      <input
+        ref={file}
+        type="file"
+        aria-label="Model file"
+        accept=".onnx,.zip"
+        multiple
+        hidden
+        onChange={(event) => onPick(readInput(event.target.files))}
+      />
+      <input
+        ref={folder}
+        type="file"
+        aria-label="Model folder"
+        hidden
+        {...whole}
+        onChange={(event) => onPick(readInput(event.target.files))}
+      />
     </div>
   )
 }

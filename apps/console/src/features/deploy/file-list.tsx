@@ -16,7 +16,9 @@ export function FileList({ files }: { files: readonly FileRow[] }) {
             <span className="text-soft tabular-nums">{formatBytes(file.size)}</span>
           </li>
         ))}
-        {files.length > SHOWN && <li className="px-3 py-1.5 text-mute">and {formatCount(files.length - SHOWN)} more</li>}
+        {files.length > SHOWN && (
+          <li className="px-3 py-1.5 text-mute">and {formatCount(files.length - SHOWN)} more</li>
+        )}
       </ul>
     </Card>
   )

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
 import { chooseFiles, type Picked } from './pick-files.ts'
 
-const pick = (path: string, size = 10): Picked => ({ path, file: new File([new Uint8Array(size)], path.split('/').at(-1) ?? path) })
+const pick = (path: string, size = 10): Picked => ({
+  path,
+  file: new File([new Uint8Array(size)], path.split('/').at(-1) ?? path),
+})
 
 it('takes one model file or archive by itself', () => {
   expect(chooseFiles([pick('iris.onnx')]).kind).toBe('single')
@@ -9,9 +12,17 @@ it('takes one model file or archive by itself', () => {
 })
 
 it('takes several files as a folder and leaves litter out', () => {
-  const choice = chooseFiles([pick('iris/1/model.onnx'), pick('iris/config.pbtxt'), pick('iris/.DS_Store'), pick('__MACOSX/iris/x')])
+  const choice = chooseFiles([
+    pick('iris/1/model.onnx'),
+    pick('iris/config.pbtxt'),
+    pick('iris/.DS_Store'),
+    pick('__MACOSX/iris/x'),
+  ])
   expect(choice).toMatchObject({ kind: 'folder' })
-  expect(choice.kind === 'folder' && choice.files.map((each) => each.path)).toEqual(['iris/1/model.onnx', 'iris/config.pbtxt'])
+  expect(choice.kind === 'folder' && choice.files.map((each) => each.path)).toEqual([
+    'iris/1/model.onnx',
+    'iris/config.pbtxt',
+  ])
 })
 
 it('says why something cannot be taken, and what could', () => {

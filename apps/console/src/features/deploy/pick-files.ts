@@ -17,9 +17,13 @@ const LITTER = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini|__MACOSX\/.*|\.git\/.*
 export function chooseFiles(picked: readonly Picked[]): Choice {
   const files = picked.filter(({ path }) => !LITTER.test(path))
   const only = files.length === 1 ? files[0] : undefined
-  if (files.length === 0) return { kind: 'refused', reason: 'There is no file in it. Drop an .onnx file, a .zip, or a model’s folder.' }
+  if (files.length === 0)
+    return { kind: 'refused', reason: 'There is no file in it. Drop an .onnx file, a .zip, or a model’s folder.' }
   if (files.length > MOST_FILES) {
-    return { kind: 'refused', reason: `${files.length} files are more than the ${MOST_FILES} that can be uploaded at once. Pack them into a .zip.` }
+    return {
+      kind: 'refused',
+      reason: `${files.length} files are more than the ${MOST_FILES} that can be uploaded at once. Pack them into a .zip.`,
+    }
   }
   const empty = files.find(({ file }) => file.size === 0 && /\.(onnx|zip)$/i.test(file.name))
   if (empty !== undefined) return { kind: 'refused', reason: `“${empty.path}” is empty. Was it copied completely?` }

@@ -38,8 +38,14 @@ export function PublishCard({ uploadId, name, configText, changed, broken, onPub
   )
   // A config that somebody just wrote is meant to count.
   const overwriteConfig = name.existing === undefined || (overwrite ?? changed)
-  const why = name.error !== undefined ? 'The name cannot be used.' : broken ? 'The checks found errors; repair them first.' : null
-  const submit = () => publish.mutate({ uploadId, model: name.value, version: 'next', configText, load, overwriteConfig })
+  const why =
+    name.error !== undefined
+      ? 'The name cannot be used.'
+      : broken
+        ? 'The checks found errors; repair them first.'
+        : null
+  const submit = () =>
+    publish.mutate({ uploadId, model: name.value, version: 'next', configText, load, overwriteConfig })
   return (
     <Card>
       <CardHead title="Save as a new version" />
@@ -51,7 +57,15 @@ export function PublishCard({ uploadId, name, configText, changed, broken, onPub
         }}
       >
         <Field label="Model" error={name.error} hint={describeTarget(name)}>
-          {(control) => <Input {...control} className="font-mono" spellCheck={false} value={name.value} onChange={(event) => name.set(event.target.value)} />}
+          {(control) => (
+            <Input
+              {...control}
+              className="font-mono"
+              spellCheck={false}
+              value={name.value}
+              onChange={(event) => name.set(event.target.value)}
+            />
+          )}
         </Field>
         {name.existing !== undefined && (
           <Check
@@ -61,7 +75,12 @@ export function PublishCard({ uploadId, name, configText, changed, broken, onPub
             onChange={(event) => setOverwrite(event.target.checked)}
           />
         )}
-        <Check label="Load it right away" hint="If that fails, what serves now goes on serving" checked={load} onChange={(event) => setLoad(event.target.checked)} />
+        <Check
+          label="Load it right away"
+          hint="If that fails, what serves now goes on serving"
+          checked={load}
+          onChange={(event) => setLoad(event.target.checked)}
+        />
         {publish.error !== null && (
           <Notice tone="bad" title="Not deployed">
             {readFailure(publish.error).message}

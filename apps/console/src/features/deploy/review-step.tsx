@@ -37,7 +37,12 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
         <SignatureCard inspection={inspection} />
         <Card>
           <CardHead title="Checks" note={check.pending ? 'checking…' : undefined} />
-          <ProblemList problems={problems} fine="Everything fits: the model can be served" onGo={(problem) => editor.current?.goTo(problem.from)} onFix={fix} />
+          <ProblemList
+            problems={problems}
+            fine="Everything fits: the model can be served"
+            onGo={(problem) => editor.current?.goTo(problem.from)}
+            onFix={fix}
+          />
         </Card>
         {inspection.warnings.map((warning) => (
           <Notice key={warning} tone="warn" title="To be read by a person">
@@ -52,7 +57,13 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
             <CopyButton text={text} label="Copy the config" />
           </CardHead>
           <div className="min-h-0 flex-1">
-            <LazyEditor value={text} onChange={setText} problems={problems} label="Proposed config.pbtxt" handle={editor} />
+            <LazyEditor
+              value={text}
+              onChange={setText}
+              problems={problems}
+              label="Proposed config.pbtxt"
+              handle={editor}
+            />
           </div>
         </Card>
         <PublishCard

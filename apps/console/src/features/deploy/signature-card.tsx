@@ -26,7 +26,9 @@ export function SignatureCard({ inspection }: { inspection: Inspection }) {
 }
 
 function Facts({ signature }: { signature: Signature }) {
-  const opsets = signature.opsets.map(({ domain, version }) => (domain === '' ? `${version}` : `${domain} ${version}`)).join(', ')
+  const opsets = signature.opsets
+    .map(({ domain, version }) => (domain === '' ? `${version}` : `${domain} ${version}`))
+    .join(', ')
   const facts = [
     ['Size', formatBytes(signature.size)],
     ['Parameters', signature.parameters === null ? '–' : formatCount(signature.parameters)],

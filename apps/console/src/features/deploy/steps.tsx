@@ -19,7 +19,15 @@ export function Steps({ current }: { current: number }) {
           >
             {index < current ? <Check className="size-3" /> : index + 1}
           </span>
-          <span className={cn('text-mute', index === current && 'font-medium text-ink', index !== current && 'max-sm:sr-only')}>{name}</span>
+          <span
+            className={cn(
+              'text-mute',
+              index === current && 'font-medium text-ink',
+              index !== current && 'max-sm:sr-only',
+            )}
+          >
+            {name}
+          </span>
         </li>
       ))}
     </ol>

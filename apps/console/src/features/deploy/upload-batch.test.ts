@@ -11,7 +11,9 @@ it('measures the rate of the last seconds only', () => {
 })
 
 it('repeats the server’s own words', () => {
-  const answer = (status: number, body: string) => ({ originalResponse: { getStatus: () => status, getBody: () => body } })
+  const answer = (status: number, body: string) => ({
+    originalResponse: { getStatus: () => status, getBody: () => body },
+  })
   expect(describeUploadError(answer(413, 'at most 8 GiB'))).toBe('at most 8 GiB')
   expect(describeUploadError(answer(500, ''))).toBe('The server answered 500.')
   expect(describeUploadError(new Error('network'))).toContain('connection')

@@ -112,13 +112,21 @@ export class UploadBatch {
   #report(failure: string | null = null): void {
     const sent = this.#before + this.#sent
     const rate = this.#meter(sent, performance.now())
-    this.#options.onProgress({ state: this.#state, sent, total: this.#total, rate, finished: this.#uploaded.length, failure })
+    this.#options.onProgress({
+      state: this.#state,
+      sent,
+      total: this.#total,
+      rate,
+      finished: this.#uploaded.length,
+      failure,
+    })
   }
 }
 
 /** The answer's own words where there is one. */
 export function describeUploadError(error: unknown): string {
-  const answer = (error as { originalResponse?: { getBody?: () => string; getStatus?: () => number } | null }).originalResponse
+  const answer = (error as { originalResponse?: { getBody?: () => string; getStatus?: () => number } | null })
+    .originalResponse
   const body = answer?.getBody?.() ?? ''
   if (body !== '' && body.length < 500) return body
   const status = answer?.getStatus?.()

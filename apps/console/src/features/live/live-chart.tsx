@@ -33,7 +33,10 @@ export const LiveChart = memo(function LiveChart({ panel, from, to, silence }: L
           <Legend panel={panel} last={last} />
         </figure>
       ) : (
-        <div className="flex flex-col items-center justify-center gap-1 px-6 pb-6 text-center text-mute" style={{ height: HEIGHT + 28 }}>
+        <div
+          className="flex flex-col items-center justify-center gap-1 px-6 pb-6 text-center text-mute"
+          style={{ height: HEIGHT + 28 }}
+        >
           <p>{silence}</p>
           {panel.needsTraffic && (
             <Link href="/playground" className="text-accent hover:underline">

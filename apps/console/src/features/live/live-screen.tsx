@@ -27,7 +27,10 @@ const WINDOW_LABELS = [
 
 export function LiveScreen() {
   const { frames, ready, failure } = useFrames()
-  const [view, setView] = useQueryStates({ model: parseAsString.withDefault(''), window: parseAsStringLiteral(WINDOWS).withDefault('60') })
+  const [view, setView] = useQueryStates({
+    model: parseAsString.withDefault(''),
+    window: parseAsStringLiteral(WINDOWS).withDefault('60'),
+  })
   const [frozen, setFrozen] = useState<readonly LiveFrame[] | null>(null)
   const shown = frozen ?? frames
   const models = useMemo(() => listModels(shown), [shown])
@@ -37,13 +40,23 @@ export function LiveScreen() {
       note={<LiveNote paused={frozen !== null} />}
       actions={
         <>
-          <Select aria-label="Model" className="max-w-52" value={view.model} onChange={(event) => void setView({ model: event.target.value || null })}>
+          <Select
+            aria-label="Model"
+            className="max-w-52"
+            value={view.model}
+            onChange={(event) => void setView({ model: event.target.value || null })}
+          >
             <option value="">All models</option>
             {(models.includes(view.model) || view.model === '' ? models : [view.model, ...models]).map((name) => (
               <option key={name}>{name}</option>
             ))}
           </Select>
-          <Segments label="Window" value={view.window} onChange={(window) => void setView({ window })} options={WINDOW_LABELS} />
+          <Segments
+            label="Window"
+            value={view.window}
+            onChange={(window) => void setView({ window })}
+            options={WINDOW_LABELS}
+          />
           <Button onClick={() => setFrozen(frozen === null ? frames : null)} aria-pressed={frozen !== null}>
             {frozen === null ? <Pause aria-hidden /> : <Play aria-hidden />}
             {frozen === null ? 'Pause' : 'Go on'}
@@ -73,7 +86,11 @@ function LiveNote({ paused }: { paused: boolean }) {
 function Waiting() {
   return (
     <Card>
-      <Empty icon={Activity} title="The first numbers are on their way" action={<ButtonLink href="/playground">Open the playground</ButtonLink>}>
+      <Empty
+        icon={Activity}
+        title="The first numbers are on their way"
+        action={<ButtonLink href="/playground">Open the playground</ButtonLink>}
+      >
         They come once a second. Send a request meanwhile, so that there is something to see.
       </Empty>
     </Card>

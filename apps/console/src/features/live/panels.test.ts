@@ -39,7 +39,13 @@ it('shows the three percentiles of one model', () => {
 it('writes units on every value', () => {
   const panels = buildPanels({ frames, model: '', seconds: 60, now: 3000 })
   const texts = Object.fromEntries(panels.map((panel) => [panel.title, panel.format(1500)]))
-  expect(texts).toMatchObject({ Requests: '1,500/s', 'Latency p95': '1.5 ms', CPU: '1,500 cores', Memory: '1.46 KiB', 'Event loop': '1.5 s' })
+  expect(texts).toMatchObject({
+    Requests: '1,500/s',
+    'Latency p95': '1.5 ms',
+    CPU: '1,500 cores',
+    Memory: '1.46 KiB',
+    'Event loop': '1.5 s',
+  })
 })
 
 it('leaves out what is older than the window', () => {

@@ -1,6 +1,15 @@
 import type { LiveFrame, LiveModel } from '@conch/server/schemas'
 import { formatBytes, formatMicros, formatNumber } from '../../ui/format.ts'
-import { busiestModels, buildSeries, chooseStep, nameModels, type Combine, type Line, type ReadFrame, type Series } from './series.ts'
+import {
+  busiestModels,
+  buildSeries,
+  chooseStep,
+  nameModels,
+  type Combine,
+  type Line,
+  type ReadFrame,
+  type Series,
+} from './series.ts'
 
 export interface Panel {
   readonly title: string
@@ -34,27 +43,76 @@ interface Draft {
 }
 
 const PER_MODEL: readonly Draft[] = [
-  { title: 'Requests', note: 'Answered requests a second', combine: 'mean', format: (value) => `${formatNumber(value)}/s`, value: (row) => row.rps },
-  { title: 'Latency p95', note: '95 % were answered within this time', combine: 'max', format: formatMicros, value: (row) => row.p95Us },
-  { title: 'Time in queue', note: 'Mean wait before an instance took the request', combine: 'mean', format: formatMicros, value: (row) => row.queueUs },
-  { title: 'Batch size', note: 'Mean rows of a batch', combine: 'mean', format: formatNumber, value: (row) => row.batch },
-  { title: 'Errors', note: 'Failed requests a second', combine: 'mean', format: (value) => `${formatNumber(value)}/s`, value: (row) => row.errors },
-  { title: 'Waiting', note: 'Requests in the queue', combine: 'max', format: formatNumber, value: (row) => row.pending },
+  {
+    title: 'Requests',
+    note: 'Answered requests a second',
+    combine: 'mean',
+    format: (value) => `${formatNumber(value)}/s`,
+    value: (row) => row.rps,
+  },
+  {
+    title: 'Latency p95',
+    note: '95 % were answered within this time',
+    combine: 'max',
+    format: formatMicros,
+    value: (row) => row.p95Us,
+  },
+  {
+    title: 'Time in queue',
+    note: 'Mean wait before an instance took the request',
+    combine: 'mean',
+    format: formatMicros,
+    value: (row) => row.queueUs,
+  },
+  {
+    title: 'Batch size',
+    note: 'Mean rows of a batch',
+    combine: 'mean',
+    format: formatNumber,
+    value: (row) => row.batch,
+  },
+  {
+    title: 'Errors',
+    note: 'Failed requests a second',
+    combine: 'mean',
+    format: (value) => `${formatNumber(value)}/s`,
+    value: (row) => row.errors,
+  },
+  {
+    title: 'Waiting',
+    note: 'Requests in the queue',
+    combine: 'max',
+    format: formatNumber,
+    value: (row) => row.pending,
+  },
 ]
 
 /** The charts of one moment. Everything that decides what is drawn happens here. */
 export function buildPanels(view: View): Panel[] {
   const from = view.now - view.seconds * 1000
-  const start = Math.max(0, view.frames.findIndex((frame) => frame.at >= from))
+  const start = Math.max(
+    0,
+    view.frames.findIndex((frame) => frame.at >= from),
+  )
   const frames = view.frames.slice(start)
-  const chosen = view.model === '' ? frames : frames.map((frame) => ({ ...frame, models: frame.models.filter((row) => row.model === view.model) }))
+  const chosen =
+    view.model === ''
+      ? frames
+      : frames.map((frame) => ({ ...frame, models: frame.models.filter((row) => row.model === view.model) }))
   const step = chooseStep(view.seconds)
-  const build = (lines: readonly Line[], read: ReadFrame, combine: Combine) => buildSeries(chosen, { lines, read, combine, from, step })
+  const build = (lines: readonly Line[], read: ReadFrame, combine: Combine) =>
+    buildSeries(chosen, { lines, read, combine, from, step })
   const name = nameModels(chosen)
   const lines = busiestModels(chosen, MOST_LINES).map((label) => ({ key: label, label }))
   const perModel = PER_MODEL.map((draft) => {
     const read: ReadFrame = (frame) => Object.fromEntries(frame.models.map((row) => [name(row), draft.value(row)]))
-    return { title: draft.title, note: draft.note, format: draft.format, needsTraffic: true, series: build(lines, read, draft.combine) }
+    return {
+      title: draft.title,
+      note: draft.note,
+      format: draft.format,
+      needsTraffic: true,
+      series: build(lines, read, draft.combine),
+    }
   })
   if (view.model !== '') perModel.splice(SHOWN_PLUS, 1, buildPercentiles(build))
   return [...perModel, ...buildServerPanels(build)]
@@ -79,7 +137,13 @@ function buildPercentiles(build: Build): Panel {
     p95: worst(models.map((row) => row.p95Us)),
     p99: worst(models.map((row) => row.p99Us)),
   })
-  return { title: 'Latency', note: 'Percentiles of the time to answer', format: formatMicros, needsTraffic: true, series: build(PERCENTILES, read, 'max') }
+  return {
+    title: 'Latency',
+    note: 'Percentiles of the time to answer',
+    format: formatMicros,
+    needsTraffic: true,
+    series: build(PERCENTILES, read, 'max'),
+  }
 }
 
 function buildServerPanels(build: Build): Panel[] {

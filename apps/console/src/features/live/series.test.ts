@@ -32,7 +32,10 @@ const options = {
 }
 
 it('draws a gap where frames are missing', () => {
-  const { points } = buildSeries([frame(1000, model('m', 1)), frame(2000, model('m', 2)), frame(9000, model('m', 3))], options)
+  const { points } = buildSeries(
+    [frame(1000, model('m', 1)), frame(2000, model('m', 2)), frame(9000, model('m', 3))],
+    options,
+  )
   expect(points.map((point) => [point.at, point['a']])).toEqual([
     [1000, 1],
     [2000, 2],

@@ -11,7 +11,9 @@ it('says nothing when there is something to see', () => {
 
 it('gives the reason for an empty chart', () => {
   expect(explainSilence(panel(null), calm)).toBe('No model was asked in the last 1 min.')
-  expect(explainSilence(panel(null), { ...calm, model: 'iris', seconds: 300 })).toBe('“iris” was not asked in the last 5 min.')
+  expect(explainSilence(panel(null), { ...calm, model: 'iris', seconds: 300 })).toBe(
+    '“iris” was not asked in the last 5 min.',
+  )
   expect(explainSilence(panel(null), { ...calm, lost: true })).toContain('connection')
   expect(explainSilence({ series: { lines, points: [] }, needsTraffic: false }, calm)).toContain('yet')
 })

@@ -8,7 +8,10 @@ interface Circumstances {
 }
 
 /** Why a chart is empty, in words; null when it is not. */
-export function explainSilence({ series, needsTraffic }: Pick<Panel, 'series' | 'needsTraffic'>, now: Circumstances): string | null {
+export function explainSilence(
+  { series, needsTraffic }: Pick<Panel, 'series' | 'needsTraffic'>,
+  now: Circumstances,
+): string | null {
   const known = series.points.some((point) => series.lines.some((line) => typeof point[line.key] === 'number'))
   if (known) return null
   if (now.lost) return 'No data: the connection to the server is lost.'

@@ -16,7 +16,10 @@ export function sumFrame({ models, server }: LiveFrame, model: string): Total[] 
   const errors = sum((row) => row.errors)
   return [
     { label: 'Requests', text: `${formatNumber(sum((row) => row.rps))}/s` },
-    { label: rows.length > 1 ? 'Slowest p95' : 'p95', text: known.length === 0 ? '–' : formatMicros(Math.max(...known)) },
+    {
+      label: rows.length > 1 ? 'Slowest p95' : 'p95',
+      text: known.length === 0 ? '–' : formatMicros(Math.max(...known)),
+    },
     { label: 'Errors', text: `${formatNumber(errors)}/s`, bad: errors > 0 },
     { label: 'Waiting', text: formatNumber(sum((row) => row.pending)) },
     { label: 'In flight', text: formatNumber(sum((row) => row.inflight)) },

@@ -13,7 +13,9 @@ export function Totals({ frames, model }: { frames: readonly LiveFrame[]; model:
       {sumFrame(last, model).map(({ label, text, bad }) => (
         <div key={label} className="px-3 py-2">
           <div className="text-xs text-mute">{label}</div>
-          <div className={cn('text-lg leading-tight font-semibold tracking-tight tabular-nums', bad && 'text-bad')}>{text}</div>
+          <div className={cn('text-lg leading-tight font-semibold tracking-tight tabular-nums', bad && 'text-bad')}>
+            {text}
+          </div>
         </div>
       ))}
     </Card>

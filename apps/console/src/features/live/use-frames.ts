@@ -18,7 +18,9 @@ export interface Frames {
 export function useFrames(): Frames {
   const trpc = useTRPC()
   const [frames, setFrames] = useState<readonly LiveFrame[]>([])
-  const history = useQuery(trpc.live.history.queryOptions({ seconds: LIVE_SECONDS }, { staleTime: Infinity, gcTime: 0 }))
+  const history = useQuery(
+    trpc.live.history.queryOptions({ seconds: LIVE_SECONDS }, { staleTime: Infinity, gcTime: 0 }),
+  )
   const past = history.data
   useEffect(() => {
     if (past !== undefined) setFrames((known) => mergeFrames(known, past, LIVE_SECONDS))
@@ -28,5 +30,9 @@ export function useFrames(): Frames {
       onData: ({ data }) => setFrames((known) => mergeFrames(known, [data], LIVE_SECONDS)),
     }),
   )
-  return { frames, ready: past !== undefined, failure: history.error === null ? null : readFailure(history.error).message }
+  return {
+    frames,
+    ready: past !== undefined,
+    failure: history.error === null ? null : readFailure(history.error).message,
+  }
 }

@@ -5,7 +5,12 @@ import { useEffect, useRef } from 'react'
 import { cn } from '../../ui/cn.ts'
 import { formatMoment } from '../../ui/format.ts'
 
-const LOOKS: Readonly<Record<LogLine['level'], string>> = { verbose: 'text-mute', info: 'text-accent', warning: 'text-warn', error: 'text-bad' }
+const LOOKS: Readonly<Record<LogLine['level'], string>> = {
+  verbose: 'text-mute',
+  info: 'text-accent',
+  warning: 'text-warn',
+  error: 'text-bad',
+}
 const NEAR_END_PX = 40
 const LINE_PX = 22
 
@@ -29,7 +34,14 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
   }
   return (
     // A region that scrolls must be reachable by the keyboard.
-    <div ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log lines" className="min-h-0 flex-1 overflow-auto py-1 font-mono text-xs -outline-offset-2">
+    <div
+      ref={scroller}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="log"
+      aria-label="Log lines"
+      className="min-h-0 flex-1 overflow-auto py-1 font-mono text-xs -outline-offset-2"
+    >
       <div className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const line = lines[item.index]
@@ -46,7 +58,9 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
                 {new Date(line.at).toLocaleTimeString(undefined, { hour12: false })}
               </time>
               <span className={cn('w-14 shrink-0 max-md:hidden', LOOKS[line.level])}>{line.level}</span>
-              <span className={cn('min-w-0 break-words whitespace-pre-wrap', line.level === 'error' && 'text-bad')}>{line.text}</span>
+              <span className={cn('min-w-0 break-words whitespace-pre-wrap', line.level === 'error' && 'text-bad')}>
+                {line.text}
+              </span>
             </div>
           )
         })}

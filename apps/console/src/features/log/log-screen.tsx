@@ -14,7 +14,12 @@ import { Segments } from '../../ui/tabs.tsx'
 import { addLine, filterLines, LEVEL_FILTERS, printLines, type LevelFilter } from './lines.ts'
 import { LogList } from './log-list.tsx'
 
-const LABELS: Readonly<Record<LevelFilter, string>> = { all: 'All', info: 'Info and worse', warning: 'Warnings', error: 'Errors' }
+const LABELS: Readonly<Record<LevelFilter, string>> = {
+  all: 'All',
+  info: 'Info and worse',
+  warning: 'Warnings',
+  error: 'Errors',
+}
 
 export function LogScreen() {
   const trpc = useTRPC()
@@ -22,18 +27,39 @@ export function LogScreen() {
   const [frozen, setFrozen] = useState<readonly LogLine[] | null>(null)
   const [level, setLevel] = useState<LevelFilter>('all')
   const [text, setText] = useState('')
-  useSubscription(trpc.log.tail.subscriptionOptions(undefined, { onData: ({ data }) => setLines((known) => addLine(known, data)) }))
+  useSubscription(
+    trpc.log.tail.subscriptionOptions(undefined, { onData: ({ data }) => setLines((known) => addLine(known, data)) }),
+  )
   const all = frozen ?? lines
   const shown = useMemo(() => filterLines(all, level, text), [all, level, text])
   return (
     <Page
       title="Log"
       fill
-      note={frozen === null ? 'The server’s own, as it is written' : <span className="text-warn">Paused; {lines.length - frozen.length} new</span>}
+      note={
+        frozen === null ? (
+          'The server’s own, as it is written'
+        ) : (
+          <span className="text-warn">Paused; {lines.length - frozen.length} new</span>
+        )
+      }
       actions={
         <>
-          <Input data-page-search type="search" aria-label="Search the log" placeholder="Search" className="w-52" value={text} onChange={(event) => setText(event.target.value)} />
-          <Segments label="Level" value={level} onChange={setLevel} options={LEVEL_FILTERS.map((value) => ({ value, label: LABELS[value] }))} />
+          <Input
+            data-page-search
+            type="search"
+            aria-label="Search the log"
+            placeholder="Search"
+            className="w-52"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <Segments
+            label="Level"
+            value={level}
+            onChange={setLevel}
+            options={LEVEL_FILTERS.map((value) => ({ value, label: LABELS[value] }))}
+          />
           <Button aria-pressed={frozen !== null} onClick={() => setFrozen(frozen === null ? lines : null)}>
             {frozen === null ? <Pause aria-hidden /> : <Play aria-hidden />}
             {frozen === null ? 'Pause' : 'Go on'}

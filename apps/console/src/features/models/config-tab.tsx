@@ -28,19 +28,39 @@ export function ConfigTab({ model }: { model: ModelDetails }) {
   return (
     <div className="grid items-start gap-3 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
       <Card className="flex h-[34rem] max-h-[70vh] min-h-80 flex-col overflow-hidden">
-        <CardHead title="config.pbtxt" note={model.configText === null ? 'not there yet: everything is read from the model' : undefined}>
-          <SaveButtons draft={draft} why={refusal ?? (model.writable ? null : 'Its repository is read-only.')} broken={hasErrors(check.problems)} />
+        <CardHead
+          title="config.pbtxt"
+          note={model.configText === null ? 'not there yet: everything is read from the model' : undefined}
+        >
+          <SaveButtons
+            draft={draft}
+            why={refusal ?? (model.writable ? null : 'Its repository is read-only.')}
+            broken={hasErrors(check.problems)}
+          />
           <CopyButton text={draft.text} label="Copy the config" />
         </CardHead>
         <div className="min-h-0 flex-1">
-          <LazyEditor value={draft.text} onChange={draft.setText} problems={problems} readOnly={readOnly} label={`config.pbtxt of ${model.name}`} onSave={draft.save} handle={editor} />
+          <LazyEditor
+            value={draft.text}
+            onChange={draft.setText}
+            problems={problems}
+            readOnly={readOnly}
+            label={`config.pbtxt of ${model.name}`}
+            onSave={draft.save}
+            handle={editor}
+          />
         </div>
       </Card>
       <div className="space-y-3">
         <DraftNotices draft={draft} />
         <Card>
           <CardHead title="Checks" note={check.pending ? 'checking…' : undefined} />
-          <ProblemList problems={problems} fine="Nothing to complain about" onGo={(problem) => editor.current?.goTo(problem.from)} {...(readOnly ? {} : { onFix: fix })} />
+          <ProblemList
+            problems={problems}
+            fine="Nothing to complain about"
+            onGo={(problem) => editor.current?.goTo(problem.from)}
+            {...(readOnly ? {} : { onFix: fix })}
+          />
         </Card>
       </div>
     </div>
@@ -48,7 +68,8 @@ export function ConfigTab({ model }: { model: ModelDetails }) {
 }
 
 function SaveButtons({ draft, why, broken }: { draft: ConfigDraft; why: string | null; broken: boolean }) {
-  const reason = why ?? (!draft.changed ? 'Nothing is changed.' : broken ? 'The checks found errors; repair them first.' : null)
+  const reason =
+    why ?? (!draft.changed ? 'Nothing is changed.' : broken ? 'The checks found errors; repair them first.' : null)
   return (
     <>
       {draft.changed && <Badge tone="warn">changed</Badge>}
@@ -68,7 +89,15 @@ function DraftNotices({ draft }: { draft: ConfigDraft }) {
   return (
     <>
       {draft.conflict && (
-        <Notice tone="warn" title="Somebody changed this config meanwhile" action={<Button size="small" onClick={draft.takeTheirs}>Take theirs</Button>}>
+        <Notice
+          tone="warn"
+          title="Somebody changed this config meanwhile"
+          action={
+            <Button size="small" onClick={draft.takeTheirs}>
+              Take theirs
+            </Button>
+          }
+        >
           Saving writes yours over it.
         </Notice>
       )}

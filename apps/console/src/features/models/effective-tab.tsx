@@ -18,12 +18,22 @@ const ORIGINS: Readonly<Record<EffectiveValue['origin'], { tone: Tone; label: st
 export function EffectiveTab({ values }: { values: readonly EffectiveValue[] }) {
   const [text, setText] = useState('')
   const [defaults, setDefaults] = useState(false)
-  const shown = values.filter((row) => (defaults || row.origin !== 'default') && row.path.toLowerCase().includes(text.trim().toLowerCase()))
+  const shown = values.filter(
+    (row) => (defaults || row.origin !== 'default') && row.path.toLowerCase().includes(text.trim().toLowerCase()),
+  )
   return (
     <Card className="overflow-hidden">
       <CardHead title="Effective config" note="what is in force, and where it comes from">
         <Check label="Defaults too" checked={defaults} onChange={(event) => setDefaults(event.target.checked)} />
-        <Input data-page-search type="search" aria-label="Search the settings" placeholder="Search" className="h-7 w-44" value={text} onChange={(event) => setText(event.target.value)} />
+        <Input
+          data-page-search
+          type="search"
+          aria-label="Search the settings"
+          placeholder="Search"
+          className="h-7 w-44"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
       </CardHead>
       {shown.length > 0 ? (
         <EffectiveTable rows={shown} />
@@ -32,7 +42,11 @@ export function EffectiveTab({ values }: { values: readonly EffectiveValue[] }) 
           Load the model, and this shows every value with its origin.
         </Empty>
       ) : (
-        <Empty icon={SearchX} title="No setting matches" action={<Button onClick={() => [setText(''), setDefaults(true)]}>Show all {values.length}</Button>}>
+        <Empty
+          icon={SearchX}
+          title="No setting matches"
+          action={<Button onClick={() => [setText(''), setDefaults(true)]}>Show all {values.length}</Button>}
+        >
           Settings at their default are left out unless asked for.
         </Empty>
       )}

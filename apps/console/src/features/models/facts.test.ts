@@ -2,7 +2,9 @@ import { expect, it } from 'vitest'
 import { readFacts } from './facts.ts'
 
 const facts = (values: Record<string, string>) =>
-  Object.fromEntries(readFacts(Object.entries(values).map(([path, value]) => ({ path, value, origin: 'file' as const }))))
+  Object.fromEntries(
+    readFacts(Object.entries(values).map(([path, value]) => ({ path, value, origin: 'file' as const }))),
+  )
 
 it('reads what a model is from its effective config', () => {
   expect(
@@ -14,7 +16,13 @@ it('reads what a model is from its effective config', () => {
       'instance_group[0].count': '2',
       'version_policy.latest.num_versions': '1',
     }),
-  ).toEqual({ Backend: 'onnxruntime', 'Largest batch': '8', Batching: 'dynamic', Instances: '2 × CPU', 'Version policy': 'the latest' })
+  ).toEqual({
+    Backend: 'onnxruntime',
+    'Largest batch': '8',
+    Batching: 'dynamic',
+    Instances: '2 × CPU',
+    'Version policy': 'the latest',
+  })
 })
 
 it('says that there is no batch dimension instead of zero', () => {

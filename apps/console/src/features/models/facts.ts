@@ -42,7 +42,8 @@ function describeInstances(values: ReadonlyMap<string, string>): string {
 function describePolicy(values: readonly (readonly [string, string])[]): string {
   const found = values.filter(([path]) => path.startsWith('version_policy.'))
   const latest = found.find(([path]) => path.includes('latest'))
-  if (latest !== undefined) return latest[1] === '1' || !/^\d+$/.test(latest[1]) ? 'the latest' : `the latest ${latest[1]}`
+  if (latest !== undefined)
+    return latest[1] === '1' || !/^\d+$/.test(latest[1]) ? 'the latest' : `the latest ${latest[1]}`
   if (found.some(([path]) => path.includes('all'))) return 'all'
   const versions = found.filter(([path]) => path.includes('specific')).map(([, value]) => value)
   return versions.length === 0 ? '' : `only ${versions.join(', ')}`

@@ -87,7 +87,10 @@ function FileDialog({ model, path, onClose }: { model: string; path: string; onC
       ) : data === undefined ? (
         <Skeleton className="h-40" />
       ) : (
-        <pre tabIndex={0} className="max-h-[60vh] overflow-auto rounded-md bg-hover p-3 font-mono text-xs whitespace-pre-wrap">
+        <pre
+          tabIndex={0}
+          className="max-h-[60vh] overflow-auto rounded-md bg-hover p-3 font-mono text-xs whitespace-pre-wrap"
+        >
           {data}
         </pre>
       )}

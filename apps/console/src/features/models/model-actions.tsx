@@ -77,7 +77,15 @@ function MoreMenu({ model, onUnload, why }: { model: ModelDetails; onUnload: () 
   )
 }
 
-function RemoveModel({ name, open, onOpenChange }: { name: string; open: boolean; onOpenChange: (open: boolean) => void }) {
+function RemoveModel({
+  name,
+  open,
+  onOpenChange,
+}: {
+  name: string
+  open: boolean
+  onOpenChange: (open: boolean) => void
+}) {
   const trpc = useTRPC()
   const router = useRouter()
   const queryClient = useQueryClient()
@@ -92,9 +100,17 @@ function RemoveModel({ name, open, onOpenChange }: { name: string; open: boolean
     }),
   )
   return (
-    <Confirm open={open} onOpenChange={onOpenChange} title={`Remove ${name}?`} action="Remove" danger busy={remove.isPending} onConfirm={() => remove.mutate({ model: name })}>
-      It is unloaded, and its folder with all versions moves to the trash in the server’s data directory. Clients that ask it get an error from then
-      on.
+    <Confirm
+      open={open}
+      onOpenChange={onOpenChange}
+      title={`Remove ${name}?`}
+      action="Remove"
+      danger
+      busy={remove.isPending}
+      onConfirm={() => remove.mutate({ model: name })}
+    >
+      It is unloaded, and its folder with all versions moves to the trash in the server’s data directory. Clients that
+      ask it get an error from then on.
     </Confirm>
   )
 }

@@ -24,7 +24,11 @@ export const ModelLine = memo(function ModelLine({ row, chosen, onChoose }: Line
   return (
     <div className={cn(COLUMNS, 'h-full hover:bg-hover/60', chosen && 'bg-accent-wash hover:bg-accent-wash')}>
       <span role="cell" className="flex items-center">
-        <Checkbox aria-label={`Choose ${row.name}`} checked={chosen} onChange={(event) => onChoose(row.name, event.target.checked)} />
+        <Checkbox
+          aria-label={`Choose ${row.name}`}
+          checked={chosen}
+          onChange={(event) => onChoose(row.name, event.target.checked)}
+        />
       </span>
       <span role="cell" className="min-w-0">
         <Link
@@ -93,7 +97,13 @@ function Rates({ row }: { row: ModelRow }) {
       <span role="cell" className={cn('text-right tabular-nums max-md:hidden', row.p95Us === null && 'text-mute')}>
         {row.p95Us === null ? '–' : formatMicros(row.p95Us)}
       </span>
-      <span role="cell" className={cn('text-right tabular-nums max-md:hidden', row.errorRate === 0 ? 'text-mute' : 'font-medium text-bad')}>
+      <span
+        role="cell"
+        className={cn(
+          'text-right tabular-nums max-md:hidden',
+          row.errorRate === 0 ? 'text-mute' : 'font-medium text-bad',
+        )}
+      >
         {quiet ? '–' : formatPercent(row.errorRate)}
       </span>
     </>

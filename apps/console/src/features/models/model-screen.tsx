@@ -28,13 +28,23 @@ const REFRESH_MS = 4000
 export function ModelScreen() {
   const name = usePathName()
   const trpc = useTRPC()
-  const { data, error, refetch } = useQuery(trpc.models.get.queryOptions({ model: name }, { refetchInterval: REFRESH_MS, enabled: name !== '_' }))
+  const { data, error, refetch } = useQuery(
+    trpc.models.get.queryOptions({ model: name }, { refetchInterval: REFRESH_MS, enabled: name !== '_' }),
+  )
   return (
-    <Page title={<Crumbs name={name} />} note={data && <StateMark state={data.state} reason={data.reason} />} actions={data && <ModelActions model={data} />}>
+    <Page
+      title={<Crumbs name={name} />}
+      note={data && <StateMark state={data.state} reason={data.reason} />}
+      actions={data && <ModelActions model={data} />}
+    >
       {data !== undefined ? (
         <ModelTabs model={data} />
       ) : error !== null ? (
-        <Retry what={`“${name}” could not be read`} message={readFailure(error).message} onRetry={() => void refetch()} />
+        <Retry
+          what={`“${name}” could not be read`}
+          message={readFailure(error).message}
+          onRetry={() => void refetch()}
+        />
       ) : (
         <Skeleton className="h-96" />
       )}
@@ -74,7 +84,12 @@ function ModelTabs({ model }: { model: ModelDetails }) {
           {model.reason}
         </Notice>
       )}
-      <Tabs value={tab} onChange={(value) => void setTab(TABS.find((each) => each === value) ?? null)} tabs={tabs} label="About this model">
+      <Tabs
+        value={tab}
+        onChange={(value) => void setTab(TABS.find((each) => each === value) ?? null)}
+        tabs={tabs}
+        label="About this model"
+      >
         <TabPanel value="overview" className="pt-3">
           <OverviewTab model={model} />
         </TabPanel>

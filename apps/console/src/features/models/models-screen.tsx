@@ -43,7 +43,11 @@ export function ModelsScreen() {
           <ModelsList rows={data} />
         )
       ) : error !== null ? (
-        <Retry what="The models could not be listed" message={readFailure(error).message} onRetry={() => void refetch()} />
+        <Retry
+          what="The models could not be listed"
+          message={readFailure(error).message}
+          onRetry={() => void refetch()}
+        />
       ) : (
         <ListSkeleton />
       )}
@@ -88,8 +92,9 @@ function NoModels() {
           </ButtonLink>
         }
       >
-        Drop an .onnx file in, or put a model’s folder into {server.repositories.map((name) => `“${name}”`).join(', ') || 'the model repository'}: it
-        shows up here by itself.
+        Drop an .onnx file in, or put a model’s folder into{' '}
+        {server.repositories.map((name) => `“${name}”`).join(', ') || 'the model repository'}: it shows up here by
+        itself.
       </Empty>
     </Card>
   )

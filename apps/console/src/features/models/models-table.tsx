@@ -45,7 +45,14 @@ export function ModelsTable({ rows, filter, setFilter, chosen, setChosen }: Tabl
     [setChosen],
   )
   return (
-    <div ref={scroller} role="table" aria-label="Models" aria-rowcount={rows.length + 1} className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+    <div
+      ref={scroller}
+      role="table"
+      aria-label="Models"
+      aria-rowcount={rows.length + 1}
+      className="min-h-0 flex-1 overflow-auto"
+      tabIndex={-1}
+    >
       <div className="md:min-w-[56rem]">
         <TableHead rows={rows} filter={filter} setFilter={setFilter} chosen={chosen} setChosen={setChosen} />
         <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -123,7 +130,11 @@ function Head({ label, sort, right, filter, setFilter }: HeadProps) {
   const flip = () => setFilter({ sort, descending: active ? !filter.descending : right === true })
   return (
     <span role="columnheader" aria-sort={order} className={look}>
-      <button type="button" onClick={flip} className={cn('flex items-center gap-1 rounded font-medium hover:text-ink', active && 'text-ink')}>
+      <button
+        type="button"
+        onClick={flip}
+        className={cn('flex items-center gap-1 rounded font-medium hover:text-ink', active && 'text-ink')}
+      >
         {label}
         {active && <Arrow className="size-3" aria-hidden />}
       </button>

@@ -34,7 +34,10 @@ export function ModelsToolbar({ rows, filter, setFilter }: ToolbarProps) {
   return (
     <div className="mb-2 flex shrink-0 flex-wrap items-center gap-2">
       <div className="relative w-64 max-md:w-full">
-        <Search className="pointer-events-none absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-mute" aria-hidden />
+        <Search
+          className="pointer-events-none absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-mute"
+          aria-hidden
+        />
         <Input
           data-page-search
           type="search"
@@ -48,7 +51,12 @@ export function ModelsToolbar({ rows, filter, setFilter }: ToolbarProps) {
       </div>
       <Segments label="State" value={filter.state} onChange={(state) => setFilter({ state })} options={options} />
       {backends.length > 1 && (
-        <Select aria-label="Backend" className="h-7 text-xs" value={filter.backend} onChange={(event) => setFilter({ backend: event.target.value })}>
+        <Select
+          aria-label="Backend"
+          className="h-7 text-xs"
+          value={filter.backend}
+          onChange={(event) => setFilter({ backend: event.target.value })}
+        >
           <option value="">All backends</option>
           {backends.map((backend) => (
             <option key={backend}>{backend}</option>

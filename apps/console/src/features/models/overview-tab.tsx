@@ -28,7 +28,9 @@ export function OverviewTab({ model }: { model: ModelDetails }) {
         {model.readme !== null && (
           <Card>
             <CardHead title="README" />
-            <pre className="max-h-96 overflow-auto px-3 py-2 font-sans whitespace-pre-wrap text-soft">{model.readme}</pre>
+            <pre className="max-h-96 overflow-auto px-3 py-2 font-sans whitespace-pre-wrap text-soft">
+              {model.readme}
+            </pre>
           </Card>
         )}
       </div>
@@ -92,7 +94,11 @@ function FactsCard({ model }: { model: ModelDetails }) {
   return (
     <Card>
       <CardHead title="Facts">
-        <CopyButton text={`/v2/models/${encodeURIComponent(model.name)}/infer`} label="Copy the path for inference" named />
+        <CopyButton
+          text={`/v2/models/${encodeURIComponent(model.name)}/infer`}
+          label="Copy the path for inference"
+          named
+        />
       </CardHead>
       <dl className="divide-y">
         {facts.map(([name, value]) => (

@@ -27,7 +27,11 @@ export function SelectionBar({ models, onStart, onClear }: SelectionBarProps) {
     onClear()
   }
   return (
-    <div className="flex shrink-0 flex-wrap items-center gap-2 border-t bg-raised px-3 py-2" role="toolbar" aria-label="Chosen models">
+    <div
+      className="flex shrink-0 flex-wrap items-center gap-2 border-t bg-raised px-3 py-2"
+      role="toolbar"
+      aria-label="Chosen models"
+    >
       <span className="font-medium tabular-nums">{models.length} chosen</span>
       <Action size="small" why={why} onClick={() => start('load')}>
         <Play aria-hidden /> Load

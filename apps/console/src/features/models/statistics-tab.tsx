@@ -28,20 +28,31 @@ export function StatisticsTab({ statistics }: { statistics: JsonValue }) {
 }
 
 function VersionCard({ stats }: { stats: VersionStatistics }) {
-  const last = stats.lastInference === 0 ? 'never asked' : <>last asked <When at={stats.lastInference} /></>
+  const last =
+    stats.lastInference === 0 ? (
+      'never asked'
+    ) : (
+      <>
+        last asked <When at={stats.lastInference} />
+      </>
+    )
   return (
     <Card>
       <CardHead
         title={`Version ${stats.version}`}
         note={
           <>
-            {formatCount(stats.inferences)} inferences in {formatCount(stats.executions)} executions · {formatCount(stats.failures)} failed · {last}
+            {formatCount(stats.inferences)} inferences in {formatCount(stats.executions)} executions ·{' '}
+            {formatCount(stats.failures)} failed · {last}
           </>
         }
       />
       <div className="grid gap-4 p-3 md:grid-cols-2">
         <Bars title="Mean time of a stage" rows={stats.stages.map((row) => ({ name: row.stage, ...row }))} />
-        <Bars title="Mean inference time by batch size" rows={stats.batches.map((row) => ({ name: `${row.size}`, ...row }))} />
+        <Bars
+          title="Mean inference time by batch size"
+          rows={stats.batches.map((row) => ({ name: `${row.size}`, ...row }))}
+        />
       </div>
     </Card>
   )
@@ -64,7 +75,10 @@ function Bars({ title, rows }: { title: string; rows: readonly BarRow[] }) {
           <li key={row.name} className="grid grid-cols-[6rem_1fr_4.5rem_5rem] items-center gap-2">
             <span className="truncate text-soft">{row.name}</span>
             <span className="h-2 overflow-hidden rounded-sm bg-hover">
-              <span className="block h-full rounded-sm bg-series-1" style={{ width: `${(row.meanUs / most) * 100}%` }} />
+              <span
+                className="block h-full rounded-sm bg-series-1"
+                style={{ width: `${(row.meanUs / most) * 100}%` }}
+              />
             </span>
             <span className="text-right tabular-nums">{formatMicros(row.meanUs)}</span>
             <span className="text-right text-xs text-mute tabular-nums">{formatCount(row.count)} times</span>

@@ -18,7 +18,13 @@ const version = {
 
 it('turns counters into means, whether they are numbers or decimal strings', () => {
   const [stats] = readStatistics({ model_stats: [version] })
-  expect(stats).toMatchObject({ version: '2', inferences: 12, executions: 4, failures: 1, batches: [{ size: 3, count: 4, meanUs: 500 }] })
+  expect(stats).toMatchObject({
+    version: '2',
+    inferences: 12,
+    executions: 4,
+    failures: 1,
+    batches: [{ size: 3, count: 4, meanUs: 500 }],
+  })
   expect(stats?.stages.find((row) => row.stage === 'Whole request')?.meanUs).toBe(2000)
   expect(stats?.stages.some((row) => row.stage === 'Cache hit')).toBe(false)
 })

@@ -47,9 +47,14 @@ function readVersion(entry: JsonValue): VersionStatistics {
     executions: readNumber(member(entry, 'execution_count')),
     lastInference: readNumber(member(entry, 'last_inference')),
     failures: readNumber(member(member(stats, 'fail'), 'count')),
-    stages: STAGES.map(([key, stage]) => ({ stage, ...readDuration(member(stats, key)) })).filter((row) => row.count > 0),
+    stages: STAGES.map(([key, stage]) => ({ stage, ...readDuration(member(stats, key)) })).filter(
+      (row) => row.count > 0,
+    ),
     batches: Array.isArray(batches)
-      ? batches.map((row: JsonValue) => ({ size: readNumber(member(row, 'batch_size')), ...readDuration(member(row, 'compute_infer')) }))
+      ? batches.map((row: JsonValue) => ({
+          size: readNumber(member(row, 'batch_size')),
+          ...readDuration(member(row, 'compute_infer')),
+        }))
       : [],
   }
 }

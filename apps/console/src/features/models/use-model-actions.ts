@@ -29,7 +29,12 @@ export function useModelActions(): (verb: BulkVerb, model: string) => void {
           toast.success(`${model} ${words.done}`, { id, duration: 6000, ...(action === undefined ? {} : { action }) })
         } catch (error) {
           const action = { label: 'Try again', onClick: () => void act(each) }
-          toast.error(`${model} could not be ${each}ed`, { id, duration: 15_000, description: readFailure(error).message, action })
+          toast.error(`${model} could not be ${each}ed`, {
+            id,
+            duration: 15_000,
+            description: readFailure(error).message,
+            action,
+          })
         } finally {
           void queryClient.invalidateQueries({ queryKey: trpc.models.list.queryKey() })
           void queryClient.invalidateQueries({ queryKey: trpc.models.get.queryKey({ model }) })

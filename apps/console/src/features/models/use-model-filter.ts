@@ -22,7 +22,11 @@ export function useModelFilter() {
   const setFilter = useCallback(
     (change: Partial<ModelFilter>) => {
       const { text, descending, ...rest } = change
-      void setState({ ...rest, ...(text === undefined ? {} : { q: text }), ...(descending === undefined ? {} : { desc: descending }) })
+      void setState({
+        ...rest,
+        ...(text === undefined ? {} : { q: text }),
+        ...(descending === undefined ? {} : { desc: descending }),
+      })
     },
     [setState],
   )

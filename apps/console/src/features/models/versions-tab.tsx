@@ -28,7 +28,13 @@ export function VersionsTab({ model }: { model: ModelDetails }) {
       </CardHead>
       <ul className="divide-y">
         {rows.map((row) => (
-          <VersionLine key={row.version} model={model} row={row} only={rows.length === 1} onDelete={() => setDoomed(row.version)} />
+          <VersionLine
+            key={row.version}
+            model={model}
+            row={row}
+            only={rows.length === 1}
+            onDelete={() => setDoomed(row.version)}
+          />
         ))}
       </ul>
       {rows.length === 0 && <p className="px-3 py-6 text-center text-mute">There is no version folder yet.</p>}
@@ -63,7 +69,11 @@ function VersionLine({ model, row, only, onDelete }: LineProps) {
         )}
       </span>
       {row.state === 'READY' && (
-        <ButtonLink size="small" prefetch={false} href={`/playground/${encodeURIComponent(model.name)}?version=${row.version}`}>
+        <ButtonLink
+          size="small"
+          prefetch={false}
+          href={`/playground/${encodeURIComponent(model.name)}?version=${row.version}`}
+        >
           <FlaskConical aria-hidden /> Try
         </ButtonLink>
       )}

@@ -35,8 +35,8 @@ export function Gate({ children }: { children: ReactNode }) {
         className="min-h-dvh justify-center"
         action={<Button onClick={() => void refetch()}>Try again</Button>}
       >
-        {readFailure(error).message} If it was stopped, start it again with <code className="font-mono">npm start</code> or{' '}
-        <code className="font-mono">bin/conch up</code>.
+        {readFailure(error).message} If it was stopped, start it again with <code className="font-mono">npm start</code>{' '}
+        or <code className="font-mono">bin/conch up</code>.
       </Empty>
     )
   }

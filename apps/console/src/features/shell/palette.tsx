@@ -64,7 +64,9 @@ function Models({ query, go }: { query: string; go: (href: string) => () => void
   const trpc = useTRPC()
   const { data = [] } = useQuery(trpc.models.list.queryOptions())
   const wanted = query.trim().toLowerCase()
-  const found = data.filter((model) => model.name.toLowerCase().includes(wanted)).slice(0, wanted === '' ? 6 : SHOWN_MODELS)
+  const found = data
+    .filter((model) => model.name.toLowerCase().includes(wanted))
+    .slice(0, wanted === '' ? 6 : SHOWN_MODELS)
   return (
     <Command.Group heading="Models" className={GROUP}>
       {found.map((model) => (
@@ -76,7 +78,11 @@ function Models({ query, go }: { query: string; go: (href: string) => () => void
       ))}
       {wanted !== '' &&
         found.slice(0, 5).map((model) => (
-          <Item key={`try ${model.name}`} value={`try ${model.name} playground`} onSelect={go(`/playground/${encodeURIComponent(model.name)}`)}>
+          <Item
+            key={`try ${model.name}`}
+            value={`try ${model.name} playground`}
+            onSelect={go(`/playground/${encodeURIComponent(model.name)}`)}
+          >
             <FlaskConical aria-hidden />
             <span className="truncate">Try {model.name} in the playground</span>
           </Item>
@@ -89,11 +95,13 @@ function Pages({ go }: { go: (href: string) => () => void }) {
   const { user } = useSession()
   return (
     <Command.Group heading="Pages" className={GROUP}>
-      {PLACES.filter((place) => place.role === undefined || isAllowed(user.role, place.role)).map(({ href, label, icon: Icon }) => (
-        <Item key={href} value={`page ${label}`} onSelect={go(href)}>
-          <Icon aria-hidden /> {label}
-        </Item>
-      ))}
+      {PLACES.filter((place) => place.role === undefined || isAllowed(user.role, place.role)).map(
+        ({ href, label, icon: Icon }) => (
+          <Item key={href} value={`page ${label}`} onSelect={go(href)}>
+            <Icon aria-hidden /> {label}
+          </Item>
+        ),
+      )}
     </Command.Group>
   )
 }

@@ -14,7 +14,9 @@ import { useKeys } from './use-keys.ts'
 import { useLifecycle } from './use-lifecycle.ts'
 
 const Palette = dynamic(() => import('./palette.tsx').then((module) => module.Palette), { ssr: false })
-const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog), { ssr: false })
+const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog), {
+  ssr: false,
+})
 
 /** The frame around every screen of a signed-in person. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -38,7 +40,10 @@ function Frame({ children }: { children: ReactNode }) {
   useLifecycle()
   return (
     <div className="flex h-dvh overflow-hidden">
-      <a href="#main" className="sr-only z-50 rounded-md bg-accent-fill px-3 py-2 text-white focus:not-sr-only focus:fixed focus:top-2 focus:left-2">
+      <a
+        href="#main"
+        className="sr-only z-50 rounded-md bg-accent-fill px-3 py-2 text-white focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
         Skip to the content
       </a>
       <aside className="w-52 shrink-0 border-r bg-panel max-md:hidden">

@@ -89,7 +89,9 @@ function ServerState() {
   return (
     <div className="flex items-center gap-2 px-2 pb-2 text-xs text-mute" title={`Models: ${server.httpUrl}`}>
       <span aria-hidden className={cn('size-2 shrink-0 rounded-full', online ? 'bg-good' : 'animate-pulse bg-warn')} />
-      <span className="truncate">{online ? `Live · ${new URL(server.httpUrl).host}` : state === 'lost' ? 'Reconnecting…' : 'Connecting…'}</span>
+      <span className="truncate">
+        {online ? `Live · ${new URL(server.httpUrl).host}` : state === 'lost' ? 'Reconnecting…' : 'Connecting…'}
+      </span>
     </div>
   )
 }

@@ -1,5 +1,13 @@
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete'
-import { bracketMatching, foldService, HighlightStyle, indentOnInput, StreamLanguage, syntaxHighlighting, type StreamParser } from '@codemirror/language'
+import {
+  bracketMatching,
+  foldService,
+  HighlightStyle,
+  indentOnInput,
+  StreamLanguage,
+  syntaxHighlighting,
+  type StreamParser,
+} from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import { hoverTooltip } from '@codemirror/view'
 import { completionsAt, describeField, parsePbtxt } from '@conch/protocol'
@@ -31,7 +39,11 @@ const parser: StreamParser<PbtxtState> = {
     const closing = /^\s*[}\]>]/.test(textAfter) ? 1 : 0
     return Math.max(0, state.depth - closing) * context.unit
   },
-  languageData: { commentTokens: { line: '#' }, closeBrackets: { brackets: ['{', '[', '"'] }, indentOnInput: /^\s*[}\]>]$/ },
+  languageData: {
+    commentTokens: { line: '#' },
+    closeBrackets: { brackets: ['{', '[', '"'] },
+    indentOnInput: /^\s*[}\]>]$/,
+  },
 }
 
 function shift(state: PbtxtState, by: number): string {
@@ -57,7 +69,8 @@ const folding = foldService.of((state, lineStart, lineEnd) => {
   for (let at = lineStart + open; at < state.doc.length; at += 1) {
     const char = state.doc.sliceString(at, at + 1)
     if (char === '{' || char === '[') depth += 1
-    if ((char === '}' || char === ']') && --depth === 0) return at > lineEnd ? { from: lineStart + open + 1, to: at } : null
+    if ((char === '}' || char === ']') && --depth === 0)
+      return at > lineEnd ? { from: lineStart + open + 1, to: at } : null
   }
   return null
 })
@@ -81,7 +94,10 @@ export function completePbtxt(context: CompletionContext): CompletionResult | nu
       apply: (view, _completion, from, to) => {
         // The cursor goes into the empty brackets or quotes that were written.
         const hole = insert.search(/(?<=\{ ) \}|(?<=\[ ) \]|(?<=")"/)
-        view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + (hole < 0 ? insert.length : hole) } })
+        view.dispatch({
+          changes: { from, to, insert },
+          selection: { anchor: from + (hole < 0 ? insert.length : hole) },
+        })
       },
     })),
   }

@@ -38,7 +38,9 @@ export function mergeProblems(...lists: readonly (readonly ConfigProblem[])[]): 
     const key = `${problem.line}:${problem.path}:${problem.message}`
     if (!known.has(key)) known.set(key, problem)
   }
-  return [...known.values()].sort((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity] || a.line - b.line || a.column - b.column)
+  return [...known.values()].sort(
+    (a, b) => WEIGHT[a.severity] - WEIGHT[b.severity] || a.line - b.line || a.column - b.column,
+  )
 }
 
 export function hasErrors(problems: readonly ConfigProblem[]): boolean {

@@ -4,7 +4,14 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { codeFolding, foldGutter, foldKeymap } from '@codemirror/language'
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
-import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
 import type { ConfigProblem } from '@conch/server/schemas'
 import { useEffect, useImperativeHandle, useRef, type RefObject } from 'react'
 import { completePbtxt, pbtxt } from './language.ts'
@@ -36,7 +43,15 @@ const COMFORT: Extension = [
   closeBrackets(),
   autocompletion({ override: [completePbtxt] }),
   EditorView.lineWrapping,
-  keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...foldKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+  keymap.of([
+    ...closeBracketsKeymap,
+    ...completionKeymap,
+    ...lintKeymap,
+    ...foldKeymap,
+    ...historyKeymap,
+    ...defaultKeymap,
+    indentWithTab,
+  ]),
   pbtxt,
   theme,
 ]
@@ -110,7 +125,13 @@ function toDiagnostics(problems: readonly ConfigProblem[], length: number): Diag
       const start = Math.min(from, length)
       const end = Math.min(Math.max(to, start), length)
       const apply = (view: EditorView) => view.dispatch({ changes: [...(fix?.edits ?? [])] })
-      return { from: start, to: end, severity, message, ...(fix === null ? {} : { actions: [{ name: fix.title, apply }] }) }
+      return {
+        from: start,
+        to: end,
+        severity,
+        message,
+        ...(fix === null ? {} : { actions: [{ name: fix.title, apply }] }),
+      }
     })
     .sort((a, b) => a.from - b.from)
 }

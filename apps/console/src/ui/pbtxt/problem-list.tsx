@@ -26,7 +26,12 @@ export function ProblemList({ problems, onGo, onFix, fine }: ProblemListProps) {
   return (
     <ul className="divide-y" aria-label="Problems">
       {problems.map((problem, index) => (
-        <ProblemItem key={`${problem.line}:${problem.path}:${index}`} problem={problem} {...(onGo && { onGo })} {...(onFix && { onFix })} />
+        <ProblemItem
+          key={`${problem.line}:${problem.path}:${index}`}
+          problem={problem}
+          {...(onGo && { onGo })}
+          {...(onFix && { onFix })}
+        />
       ))}
     </ul>
   )

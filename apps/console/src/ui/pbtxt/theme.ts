@@ -40,9 +40,21 @@ export const theme = EditorView.theme({
     margin: '4px 4px 0 0',
     display: 'inline-block',
   },
-  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad) 1px', textUnderlineOffset: '3px' },
-  '.cm-lintRange-warning': { backgroundImage: 'none', textDecoration: 'underline wavy var(--warn) 1px', textUnderlineOffset: '3px' },
-  '.cm-lintRange-hint': { backgroundImage: 'none', textDecoration: 'underline dotted var(--accent) 1px', textUnderlineOffset: '3px' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--bad) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--warn) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintRange-hint': {
+    backgroundImage: 'none',
+    textDecoration: 'underline dotted var(--accent) 1px',
+    textUnderlineOffset: '3px',
+  },
   '.cm-foldPlaceholder': { backgroundColor: 'var(--hover)', border: 'none', color: 'var(--mute)', padding: '0 6px' },
   '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--ink)' },
 })

@@ -1,0 +1,117 @@
+import type { Datatype } from '@conch/protocol'
+
+export type Layout = 'NCHW' | 'NHWC' | 'flat'
+
+/** How a picture lies in an input. */
+export interface ImagePlace {
+  readonly layout: Layout
+  readonly channels: number
+  readonly height: number
+  readonly width: number
+  /** The full shape with a batch of one. */
+  readonly shape: readonly number[]
+}
+
+/** A side that the model leaves open. */
+const OPEN_SIDE = 224
+const CHANNELS = new Set([1, 3, 4])
+const SMALLEST_FLAT_SIDE = 4
+const LARGEST_SIDE = 4096
+
+/** Guesses from a model's shape where a picture would go; null when none fits. */
+export function placeImage(shape: readonly number[], datatype: Datatype): ImagePlace | null {
+  if (datatype === 'BYTES' || datatype === 'BOOL') return null
+  const dims = shape.map((dim, index) => (dim === -1 && index === 0 && shape.length !== 3 ? 1 : dim))
+  const place = placePlanes(dims) ?? placeFlat(dims)
+  if (place === null || place.height > LARGEST_SIDE || place.width > LARGEST_SIDE) return null
+  return place
+}
+
+function placePlanes(dims: readonly number[]): ImagePlace | null {
+  const lead = dims.length === 4 ? dims.slice(0, 1) : []
+  const [a, b, c] = dims.length === 4 ? dims.slice(1) : dims.length === 3 ? dims : []
+  if (a === undefined || b === undefined || c === undefined || (lead[0] ?? 1) !== 1) return null
+  if (CHANNELS.has(a) && isSide(b) && isSide(c))
+    return make('NCHW', { channels: a, height: side(b), width: side(c) }, lead)
+  if (CHANNELS.has(c) && isSide(a) && isSide(b))
+    return make('NHWC', { channels: c, height: side(a), width: side(b) }, lead)
+  // [N, H, W] without channels.
+  if (dims.length === 3 && (a === -1 || a === 1) && b > 1 && c > 1)
+    return { layout: 'flat', channels: 1, height: b, width: c, shape: [1, b, c] }
+  return null
+}
+
+function placeFlat(dims: readonly number[]): ImagePlace | null {
+  const last = dims.at(-1) ?? 0
+  const root = Math.sqrt(last)
+  if (dims.length > 2 || dims.slice(0, -1).some((dim) => dim !== 1)) return null
+  if (!Number.isInteger(root) || root < SMALLEST_FLAT_SIDE) return null
+  return { layout: 'flat', channels: 1, height: root, width: root, shape: [...dims] }
+}
+
+const isSide = (dim: number) => dim === -1 || dim > 1
+const side = (dim: number) => (dim === -1 ? OPEN_SIDE : dim)
+
+function make(
+  layout: 'NCHW' | 'NHWC',
+  size: Pick<ImagePlace, 'channels' | 'height' | 'width'>,
+  lead: readonly number[],
+): ImagePlace {
+  const { channels, height, width } = size
+  const planes = layout === 'NCHW' ? [channels, height, width] : [height, width, channels]
+  return { layout, ...size, shape: [...lead, ...planes] }
+}
+
+/** What happens to a channel's value, 0 … 255, on its way into the tensor. */
+export interface Normalisation {
+  /** 255 becomes this (before mean and deviation). */
+  readonly scale: number
+  /** Per channel, in units of the scaled value. */
+  readonly mean: readonly number[]
+  readonly deviation: readonly number[]
+}
+
+export const PRESETS: Readonly<Record<string, Normalisation>> = {
+  '0 … 1': { scale: 1, mean: [0], deviation: [1] },
+  '0 … 255': { scale: 255, mean: [0], deviation: [1] },
+  '−1 … 1': { scale: 1, mean: [0.5], deviation: [0.5] },
+  '0 … 16': { scale: 16, mean: [0], deviation: [1] },
+  ImageNet: { scale: 1, mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] },
+}
+
+/** Chooses the preset from example values: what the model was shown before tells its scale. */
+export function guessPreset(values: readonly string[], datatype: Datatype): string {
+  if (datatype === 'UINT8') return '0 … 255'
+  const numbers = values.slice(0, 5000).map(Number)
+  const most = numbers.reduce((max, value) => Math.max(max, value), 0)
+  const least = numbers.reduce((min, value) => Math.min(min, value), 0)
+  if (least < -1.05 && most < 5) return 'ImageNet'
+  if (least < 0 && most <= 1) return '−1 … 1'
+  if (most > 16) return '0 … 255'
+  return most > 1.001 ? '0 … 16' : '0 … 1'
+}
+
+/** Turns pixels (RGBA, already of the place's size) into the tensor's numbers. */
+export function normaliseImage(
+  rgba: ArrayLike<number>,
+  place: ImagePlace,
+  { scale, mean, deviation }: Normalisation,
+): Float32Array {
+  const { layout, channels, height, width } = place
+  const pixels = height * width
+  const out = new Float32Array(pixels * channels)
+  for (let pixel = 0; pixel < pixels; pixel += 1) {
+    for (let channel = 0; channel < channels; channel += 1) {
+      const raw = channels === 1 ? readGrey(rgba, pixel) : (rgba[pixel * 4 + channel] ?? 0)
+      const value = ((raw / 255) * scale - (mean[channel] ?? mean[0] ?? 0)) / (deviation[channel] ?? deviation[0] ?? 1)
+      out[layout === 'NCHW' ? channel * pixels + pixel : pixel * channels + channel] = value
+    }
+  }
+  return out
+}
+
+/** Luma of ITU-R BT.601, as Pillow's `convert("L")`. */
+function readGrey(rgba: ArrayLike<number>, pixel: number): number {
+  const at = pixel * 4
+  return Math.round(((rgba[at] ?? 0) * 299 + (rgba[at + 1] ?? 0) * 587 + (rgba[at + 2] ?? 0) * 114) / 1000)
+}

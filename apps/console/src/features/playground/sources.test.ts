@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { placeImage } from './image.ts'
+import { chooseSource, listSources } from './sources.ts'
+
+const sources = (shape: number[], datatype: 'FP32' | 'BYTES' | 'INT64', model = 'm', input = 'x') => {
+  const place = placeImage(shape, datatype)
+  const list = listSources({ shape, datatype }, place)
+  return { list, first: chooseSource(list, { model, input }, place) }
+}
+
+it('offers a pad for digits and begins with it', () => {
+  expect(sources([-1, 64], 'FP32', 'digits')).toEqual({ list: ['values', 'image', 'draw'], first: 'draw' })
+  expect(sources([-1, 64], 'FP32', 'encoder').first).toBe('values')
+})
+
+it('offers pictures and sound where they fit', () => {
+  expect(sources([-1, 3, 224, 224], 'FP32').first).toBe('image')
+  expect(sources([1, 512], 'FP32', 'silero_vad', 'input')).toEqual({ list: ['values', 'audio'], first: 'audio' })
+  expect(sources([-1, 4], 'FP32').list).toEqual(['values'])
+  expect(sources([-1], 'BYTES')).toEqual({ list: ['text'], first: 'text' })
+})

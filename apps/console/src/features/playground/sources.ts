@@ -1,0 +1,47 @@
+import type { Datatype } from '@conch/protocol'
+import type { ImagePlace } from './image.ts'
+
+export type SourceKind = 'values' | 'text' | 'image' | 'draw' | 'audio'
+
+/** Pads bigger than this are no drawing of a digit any more. */
+const LARGEST_PAD = 64
+const SHORTEST_AUDIO = 160
+
+interface Kind {
+  readonly shape: readonly number[]
+  readonly datatype: Datatype
+}
+
+/** Which helpers make sense for an input. */
+export function listSources({ shape, datatype }: Kind, place: ImagePlace | null): SourceKind[] {
+  if (datatype === 'BYTES') return ['text']
+  const sources: SourceKind[] = ['values']
+  if (place !== null) sources.push('image')
+  if (place !== null && place.channels === 1 && place.height <= LARGEST_PAD && place.width <= LARGEST_PAD)
+    sources.push('draw')
+  if (isAudio(shape, datatype)) sources.push('audio')
+  return sources
+}
+
+function isAudio(shape: readonly number[], datatype: Datatype): boolean {
+  const last = shape.at(-1)
+  if (last === undefined || shape.length > 2 || !['FP32', 'FP16', 'INT16'].includes(datatype)) return false
+  return last >= SHORTEST_AUDIO || (last === -1 && shape.length === 2)
+}
+
+const PICTURE = /image|img|pixel|picture|digit|mnist|photo|vision|ocr|efficientnet|resnet/i
+const SOUND = /audio|wave|wav|speech|voice|vad|sound|pcm/i
+
+/** The helper to begin with: names tell a picture from a row of features. */
+export function chooseSource(
+  sources: readonly SourceKind[],
+  names: { model: string; input: string },
+  place: ImagePlace | null,
+): SourceKind {
+  const about = `${names.model} ${names.input}`
+  const pictured = PICTURE.test(about) || (place !== null && place.layout !== 'flat')
+  if (pictured && sources.includes('draw')) return 'draw'
+  if (pictured && sources.includes('image')) return 'image'
+  if (SOUND.test(about) && sources.includes('audio')) return 'audio'
+  return sources[0] ?? 'values'
+}
