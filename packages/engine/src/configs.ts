@@ -66,12 +66,12 @@ function throwFirst(problems: readonly Problem[], describe: (problem: Problem) =
   throw new ConchError(first.code, describe(first) + more)
 }
 
-/** A complaint about the text itself: place first, as the original's parser says it. */
+/** A complaint about the text itself: the original's words first, then what was expected, field, file and fix. */
 function placeProblem(problem: Problem, path: string): string {
-  return (
-    problem.message +
-    (problem.path === '' ? ` (in ${path})` : ` (field ${problem.path}${printFix(problem)} in ${path})`)
-  )
+  const { message, expected = '', path: field } = problem
+  const wanted = expected !== '' && expected.length < 80 ? `expected ${expected}; ` : ''
+  const where = field === '' ? path : `field ${field} in ${path}`
+  return `${message} (${wanted}${where}${printFix(problem)})`
 }
 
 /** A complaint about the meaning: the original's text first, then field, place and fix. */

@@ -197,7 +197,7 @@ it('refuses sequences until they can be served, and releases what was loaded', a
   const { engine, backend } = await setUp({ ...FILES, 'm/config.pbtxt': fakeConfig('sequence_batching { }') })
   await engine.start()
   await expect(engine.load('m')).rejects.toThrow("Unsupported: model 'm' asks for sequence_batching")
-  expect(backend.calls).toEqual(['load m:1', 'unload m:1'])
+  expect(backend.calls).toEqual(['load m:1', 'create m_0_0', 'close m_0_0', 'unload m:1'])
   expect(await engine.metricsText()).not.toContain('nv_inference_count')
 })
 

@@ -117,23 +117,21 @@ interface Prepared {
   readonly loaded: Loaded | undefined
 }
 
-/** Whatever fails from here on, what was loaded is released. */
+/** Instances first, then the schedule over them. Whatever fails from here on, what was loaded is released. */
 async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepared): Promise<LoadedVersion> {
-  const { model, version: number } = plan
-  const reporter = parts.metrics.createReporter({ model, version: number, config: prepared.config })
-  let version: LoadedVersion
+  const { model, version, modelDirectory: directory } = plan
+  const { config, loaded } = prepared
+  const reporter = parts.metrics.createReporter({ model, version, config })
+  const validator = new RequestValidator(config)
+  const check = (request: InferRequest) => void validator.check(request)
+  const instances = loaded && new Instances(loaded.model, { directory, reporter, check })
   try {
-    version = new LoadedVersion(plan, { ...prepared, reporter, findStep: parts.findStep })
+    await instances?.become(planInstances(config.instance_group), config)
+    return new LoadedVersion(plan, { ...prepared, reporter, validator, instances, findStep: parts.findStep })
   } catch (error) {
+    await instances?.close()
+    await loaded?.model.close()
     reporter.close()
-    await prepared.loaded?.model.close()
-    throw error
-  }
-  try {
-    await version.open()
-    return version
-  } catch (error) {
-    await version.stop()
     throw error
   }
 }
@@ -149,6 +147,8 @@ interface VersionParts {
   readonly labels: ReadonlyMap<string, readonly string[]>
   readonly loaded: Loaded | undefined
   readonly reporter: Reporter
+  readonly validator: RequestValidator
+  readonly instances: Instances | undefined
   readonly findStep: (model: string, version: string) => StepTarget
 }
 
@@ -174,25 +174,19 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
 
   /** Throws for what no scheduler can do. */
   constructor(plan: VersionPlan, own: VersionParts) {
-    const { config, loaded, reporter, findStep } = own
-    const { model, version, modelDirectory: directory } = plan
+    const { config, reporter, instances, findStep } = own
+    const { model, version } = plan
     this.plan = plan
     this.config = config
     this.labels = own.labels
     this.metadata = describeTensors(config, version)
     this.decoupled = config.model_transaction_policy?.decoupled === true
     this.reporter = reporter
-    this.#loaded = loaded
-    this.#validator = new RequestValidator(config)
-    const check = (request: InferRequest) => void this.#validator.check(request)
-    this.#instances = loaded && new Instances(loaded.model, { directory, reporter, check })
-    const pool = this.#instances?.pool ?? new Pool()
+    this.#loaded = own.loaded
+    this.#validator = own.validator
+    this.#instances = instances
+    const pool = instances?.pool ?? new Pool()
     this.#scheduler = chooseScheduler({ model, version, config, pool, reporter, findStep })
-  }
-
-  /** Creates and warms the instances. */
-  async open(): Promise<void> {
-    await this.#instances?.become(planInstances(this.config.instance_group), this.config)
   }
 
   get pending(): number {

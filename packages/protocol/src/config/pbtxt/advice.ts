@@ -67,7 +67,7 @@ function lineEnd(text: string, offset: number): number {
 }
 
 export function adviseInteger(cursor: Cursor, field: Field): Advice {
-  const expected = field.type === 'float' || field.type === 'double' ? 'a number' : 'an integer'
+  const expected = field.type === 'float' || field.type === 'double' ? 'a number' : `an integer (${field.type})`
   return { expected, ...(cursor.token.kind === 'symbol' ? adviseSymbol(cursor, field) : adviseNumber(cursor)) }
 }
 
