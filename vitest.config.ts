@@ -18,5 +18,8 @@ export default defineConfig({
     pool: 'forks',
     execArgv: ['--conditions=@conch/source'],
     restoreMocks: true,
+    // Generous: these end tests that hang; a busy machine must not.
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
   },
 })

@@ -98,8 +98,11 @@ describe('expected failures', () => {
   })
 })
 
-/** Titles that were written before they were checked. */
-const EARLIER = new Set(["feat(admin): root router, schemas, accounts, sessions and the console's database"])
+/** Titles that came before this check ran on every change; history is not rewritten for them. */
+const EARLIER = new Set([
+  "feat(admin): root router, schemas, accounts, sessions and the console's database",
+  'feat(admin): read what an ONNX file declares, and tests of models and live',
+])
 
 describe('house rules', () => {
   it('numbers the decisions without gaps, each with its three parts', () => {
