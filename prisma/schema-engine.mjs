@@ -37,7 +37,9 @@ function readArguments(args) {
 /** Answers on stderr, one JSON line each; the first is taken for the engine's greeting. */
 function runCli(command) {
   const say = (level, fields) =>
-    console.error(JSON.stringify({ timestamp: new Date().toISOString(), level, target: 'schema_engine::logger', fields }))
+    console.error(
+      JSON.stringify({ timestamp: new Date().toISOString(), level, target: 'schema_engine::logger', fields }),
+    )
   say('INFO', { message: 'Starting schema engine CLI' })
   if (command === 'can-connect-to-database' && !existsSync(file)) {
     say('ERROR', { error_code: 'P1003', message: `Database \`${file}\` does not exist`, is_panic: false })
@@ -79,7 +81,8 @@ function bridge(adapter) {
       return await executeRaw.call(adapter, query)
     } catch (error) {
       // Whole scripts come this way; SQLite's driver takes one statement.
-      if (query.args.length > 0 || !/more than one statement/.test(String(error?.message) + JSON.stringify(error))) throw error
+      if (query.args.length > 0 || !/more than one statement/.test(String(error?.message) + JSON.stringify(error)))
+        throw error
       await adapter.executeScript(query.sql)
       return 0
     }
@@ -107,7 +110,11 @@ async function serve() {
 
   const SchemaEngine = await loadEngine()
   const datamodels = options.datamodels.map((path) => [path, readFileSync(path, 'utf8')])
-  const engine = await SchemaEngine.new({ datamodels: datamodels.length > 0 ? datamodels : undefined }, () => {}, bridged)
+  const engine = await SchemaEngine.new(
+    { datamodels: datamodels.length > 0 ? datamodels : undefined },
+    () => {},
+    bridged,
+  )
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() !== '') await answer(engine, factory, JSON.parse(line))
   }
@@ -124,7 +131,14 @@ async function answer(engine, factory, { id, method, params }) {
     } else send({ id, result: result ?? null })
   } catch (error) {
     const message = error?.message ?? String(error)
-    send({ id, error: { code: 4466, message: 'An error happened. Check the data field for details.', data: { is_panic: false, message, error_code: error?.code ?? null, meta: error?.meta ?? null } } })
+    send({
+      id,
+      error: {
+        code: 4466,
+        message: 'An error happened. Check the data field for details.',
+        data: { is_panic: false, message, error_code: error?.code ?? null, meta: error?.meta ?? null },
+      },
+    })
   }
 }
 

@@ -13,7 +13,7 @@ import { SAFETY_HEADERS } from './web/headers.ts'
 import { createPages, type PagesFace } from './web/pages.ts'
 import { createSockets, refuse } from './web/sockets.ts'
 import { createUploads, UPLOADS_PATH, type Uploads } from './web/uploads.ts'
-import { readSessionCookie } from './session.ts'
+import { readSessionCookie, type Session } from './session.ts'
 
 const CONSOLE = fileURLToPath(new URL('../../../console/out', import.meta.url))
 const GIB = 1_073_741_824
@@ -99,23 +99,35 @@ async function route(faces: Faces, request: IncomingMessage, response: ServerRes
   for (const [name, value] of Object.entries(SAFETY_HEADERS)) response.setHeader(name, value)
   if (path === '/api/health') return sendHealth(faces, response)
   const session = await faces.services.sessions.find(readSessionCookie(request.headers.cookie))
-  if (path === UPLOADS_PATH || path.startsWith(`${UPLOADS_PATH}/`)) {
-    if (session === null) return sendText(response, 401, 'Sign in first')
-    if (RANK[session.user.role] < RANK.editor) return sendText(response, 403, 'Uploads need the role editor')
-    // Uploads are written and used here, not handed out.
-    if (request.method === 'GET') return sendText(response, 405, 'Uploads are not handed out')
-    return faces.uploads.handle(request, response)
-  }
+  if (path === UPLOADS_PATH || path.startsWith(`${UPLOADS_PATH}/`))
+    return takeUpload(faces, session, { request, response })
   if (!path.startsWith('/api/trpc/')) return sendText(response, 404, 'Not found')
   // What a form of another site can send without being asked is not JSON.
   if (request.method === 'POST' && !/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
     return sendText(response, 415, 'Send application/json')
   }
   response.setHeader('cache-control', 'no-store')
+  await callProcedure(faces, session, { request, response })
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/** Uploads are written and used here, not handed out. */
+async function takeUpload(faces: Faces, session: Session | null, { request, response }: Exchange): Promise<void> {
+  if (session === null) return sendText(response, 401, 'Sign in first')
+  if (RANK[session.user.role] < RANK.editor) return sendText(response, 403, 'Uploads need the role editor')
+  if (request.method === 'GET') return sendText(response, 405, 'Uploads are not handed out')
+  await faces.uploads.handle(request, response)
+}
+
+function callProcedure(faces: Faces, session: Session | null, { request, response }: Exchange): Promise<void> {
   return nodeHTTPRequestHandler({
     req: request,
     res: response,
-    path: decodePath(path.slice('/api/trpc/'.length)),
+    path: decodePath(pathOf(request).slice('/api/trpc/'.length)),
     router: appRouter,
     maxBodySize: session === null ? BODY.stranger : BODY.member,
     maxBatchSize: MAX_BATCH,

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { ServerInfo } from './account/account.schema.ts'
 import type { Services } from './context.ts'
 import { openDatabase } from './db.ts'
 import type { AdminOptions } from './admin-options.ts'
@@ -8,7 +9,7 @@ import { CONCH_VERSION } from '../version.ts'
 import { createLiveRing, type ProcessUse } from './live-ring.ts'
 import { createLogTail, type LogTail } from './log-tail.ts'
 import { createLoginLimiter } from './login-limiter.ts'
-import { openRepositories } from './repositories.ts'
+import { openRepositories, type Repositories } from './repositories.ts'
 import { createSessions } from './session.ts'
 import { createSetup } from './setup.ts'
 import { openStaging, type UploadStore } from './staging.ts'
@@ -21,7 +22,7 @@ export async function openServices(
   uploads: UploadStore & { sweep(): Promise<void> },
   loopback: boolean,
 ) {
-  const { engine, log, serve, addresses } = options
+  const { engine, log, serve } = options
   const dataDirectory = resolve(options.dataDirectory)
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
   const db = await openDatabase(dataDirectory, (text) => log.write('error', text))
@@ -48,15 +49,7 @@ export async function openServices(
     live,
     repositories,
     staging: await openStaging(join(dataDirectory, 'staging'), uploads),
-    server: {
-      name: serve.id ?? 'conch',
-      version: CONCH_VERSION,
-      httpUrl: addresses.http === '' ? '' : `http://${addresses.http}`,
-      grpcUrl: addresses.grpc === undefined || addresses.grpc === '' ? null : addresses.grpc,
-      metricsUrl: addresses.metrics === '' ? '' : `http://${addresses.metrics}/metrics`,
-      repositories: repositories.roots.map(({ display }) => display),
-      controlMode: serve.controlMode,
-    },
+    server: describeServer(options, repositories),
     dataDirectory,
     configName: serve.modelConfigName ?? '',
     pollSeconds: serve.pollSeconds ?? 0,
@@ -75,6 +68,18 @@ export async function openServices(
       unfollow()
       await db.close()
     },
+  }
+}
+
+function describeServer({ serve, addresses }: AdminOptions, { roots }: Repositories): ServerInfo {
+  return {
+    name: serve.id ?? 'conch',
+    version: CONCH_VERSION,
+    httpUrl: addresses.http === '' ? '' : `http://${addresses.http}`,
+    grpcUrl: addresses.grpc === undefined || addresses.grpc === '' ? null : addresses.grpc,
+    metricsUrl: addresses.metrics === '' ? '' : `http://${addresses.metrics}/metrics`,
+    repositories: roots.map(({ display }) => display),
+    controlMode: serve.controlMode,
   }
 }
 

@@ -67,7 +67,11 @@ export async function hashFile(path: string): Promise<string> {
 /** A rename is durable once its folder is flushed. */
 export async function syncFolder(directory: string): Promise<void> {
   const folder = await open(directory, 'r')
-  await folder.sync().finally(() => folder.close())
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
 }
 
 const DISK: Readonly<Record<string, string>> = {

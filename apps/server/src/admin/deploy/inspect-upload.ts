@@ -74,7 +74,11 @@ async function stage(
 async function nameKind({ path, filename }: StoredUpload): Promise<'zip' | 'onnx'> {
   const file = await open(path, 'r')
   const head = Buffer.alloc(4)
-  await file.read(head, 0, 4, 0).finally(() => file.close())
+  try {
+    await file.read(head, 0, 4, 0)
+  } finally {
+    await file.close()
+  }
   if (head.toString('latin1').startsWith('PK')) return 'zip'
   if (/\.onnx$/i.test(filename)) return 'onnx'
   throw new ConchError(

@@ -57,7 +57,12 @@ function describeTensors(
   print: (part: Partial<ModelConfig>) => string,
 ): readonly string[] {
   const batched = [...inputs, ...outputs].every(({ shape }) => shape[0] === -1)
-  const strip = (tensor: SignatureTensor) => (batched ? tensor.shape.slice(1) : [...tensor.shape])
+  // A config must name a dimension; one value a row is [ 1 ], reshaped to none. Scalars without a batch stay [ 1 ].
+  const shapeOf = ({ shape }: SignatureTensor) => {
+    const dims = batched ? shape.slice(1) : [...shape]
+    if (dims.length > 0) return { dims }
+    return batched ? { dims: [1], reshape: { shape: [] } } : { dims: [1] }
+  }
   const typeOf = ({ datatype }: SignatureTensor) => (isDatatype(datatype) ? toConfigDatatype(datatype) : 'TYPE_INVALID')
   const lines = batched
     ? [
@@ -75,7 +80,7 @@ function describeTensors(
     name: tensor.name,
     data_type: typeOf(tensor),
     format: 'FORMAT_NONE' as const,
-    dims: strip(tensor),
+    ...shapeOf(tensor),
     is_shape_tensor: false,
     allow_ragged_batch: false,
     optional: false,
@@ -84,7 +89,7 @@ function describeTensors(
   const output = outputs.map((tensor) => ({
     name: tensor.name,
     data_type: typeOf(tensor),
-    dims: strip(tensor),
+    ...shapeOf(tensor),
     label_filename: '',
     is_shape_tensor: false,
     is_non_linear_format_io: false,

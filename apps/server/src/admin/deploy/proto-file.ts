@@ -54,6 +54,7 @@ export class ProtoFile {
   }
 
   async text({ start, end }: ProtoField): Promise<string> {
+    if (start === end) return ''
     const bytes = await this.#bytes(start, Math.min(end - start, MAX_TEXT))
     return bytes.toString('utf8')
   }
