@@ -11,7 +11,7 @@ export const POWERS_OF_TEN = Float64Array.from({ length: MAX_EXACT_POWER + 1 }, 
 
 export const MAX_SAFE = 2 ** 53
 /** Splits a double into two halves of 26 bits (Dekker). */
-const SPLITTER = 2 ** 27 + 1
+export const SPLITTER = 2 ** 27 + 1
 /** Exponents covered by the double-double tables; FP32 needs -62 … 38. */
 const RANGE = 80
 

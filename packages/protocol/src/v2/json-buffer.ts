@@ -11,11 +11,13 @@ const ESCAPES: readonly (string | undefined)[] = Array.from({ length: 0x60 }, (_
 /** JSON text being written, in the original's dialect (reference: front door §1.3), as UTF-8 in a growing buffer. */
 export class JsonBuffer {
   bytes: Uint8Array
+  view: DataView
   /** Bytes used. */
   size = 0
 
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity)
+    this.view = new DataView(this.bytes.buffer)
   }
 
   /** Makes room for `more` bytes; `bytes` may be another array afterwards. */
@@ -25,6 +27,7 @@ export class JsonBuffer {
     const wider = new Uint8Array(Math.max(needed, this.bytes.length * 2))
     wider.set(this.bytes.subarray(0, this.size))
     this.bytes = wider
+    this.view = new DataView(wider.buffer)
   }
 
   finish(): Uint8Array {
