@@ -1,0 +1,42 @@
+import { ConchError } from '@conch/protocol'
+import type { Backend } from './contract.ts'
+
+/** Name → how to get it. Imported on first use: a backend that nobody asks for costs nothing. */
+const BACKENDS: Readonly<Record<string, () => Promise<Backend>>> = {
+  onnxruntime: async () => (await import('./onnx/backend.ts')).createOnnxBackend(),
+  identity: async () => (await import('./identity/backend.ts')).createIdentityBackend(),
+}
+
+/**
+ * Finds backends by name, each created once. A backend whose native library is missing or broken fails the models that
+ * ask for it, with the reason, and is tried again by the next one.
+ */
+export function createBackendRegistry(): (name: string) => Promise<Backend> {
+  const opened = new Map<string, Promise<Backend>>()
+  return (name) => {
+    const known = opened.get(name)
+    if (known !== undefined) return known
+    const open = Object.hasOwn(BACKENDS, name) ? BACKENDS[name] : undefined
+    if (open === undefined) return Promise.reject(refuseUnknown(name))
+    const opening = open().catch((cause: unknown) => {
+      opened.delete(name)
+      throw cause instanceof ConchError ? cause : refuseBroken(name, cause)
+    })
+    opened.set(name, opening)
+    return opening
+  }
+}
+
+/** Names that a config may use. */
+export function listBackends(): readonly string[] {
+  return Object.keys(BACKENDS)
+}
+
+function refuseUnknown(name: string): ConchError {
+  const text = `unable to find backend library for backend '${name}', try specifying runtime on the model configuration.`
+  return new ConchError('INVALID_ARG', `${text} This build has: ${listBackends().join(', ')}`)
+}
+
+function refuseBroken(name: string, cause: unknown): ConchError {
+  return new ConchError('INTERNAL', `unable to load backend library for backend '${name}'`, { cause })
+}
