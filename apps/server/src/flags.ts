@@ -162,6 +162,11 @@ const CONSOLE_ROWS: readonly Row[] = [
   ['console-port', 'int', 'Port of the console. Default: 8080.'],
   ['console-address', 'text', 'Address of the console. Default: 127.0.0.1.'],
   ['data-dir', 'text', 'Where the console keeps its database and uploads. Default: .conch.'],
+  [
+    'console-allowed-host',
+    'text*',
+    'Host name under which a proxy in front shows the console; "*" means any. Repeatable.',
+  ],
 ]
 
 export const SERVE_FLAGS: readonly Flag[] = Object.entries(ROWS).flatMap(([group, rows]) =>

@@ -114,6 +114,22 @@ it('accepts the console flags under up only', () => {
   expect(fault('--console-port=1')).toContain('unrecognized')
 })
 
+it('loads everything under up unless told how models are controlled', () => {
+  const up = (...args: string[]) => {
+    const { controlMode, startupModels, exitOnError } = parseServeOptions(args, {}, 'up')
+    return [controlMode, startupModels, exitOnError]
+  }
+  expect(up()).toEqual(['explicit', ['*'], false])
+  expect(up('--model-control-mode=poll')).toEqual(['poll', [], false])
+  expect(up('--model-control-mode=explicit', '--load-model=a', '--exit-on-error=true')).toEqual([
+    'explicit',
+    ['a'],
+    true,
+  ])
+  expect(up('--load-model=a')).toEqual(['explicit', ['a'], false])
+  expect([parse().controlMode, parse().exitOnError]).toEqual(['none', true])
+})
+
 it('takes the repository and the ports of Vertex AI from the environment', () => {
   const options = parseServeOptions([], { AIP_MODE: 'PREDICTION', AIP_STORAGE_URI: '/models' })
   expect(options.repositories).toEqual(['/models'])

@@ -59,6 +59,8 @@ export interface ConsoleOptions {
   readonly address: string
   readonly port: number
   readonly dataDirectory: string
+  /** Names of a reverse proxy in front; `*` = any. */
+  readonly allowedHosts: readonly string[]
 }
 
 /** Everything the command line and the environment say, checked once. */
@@ -122,7 +124,7 @@ export function parseServeOptions(
   command: 'serve' | 'up' = 'serve',
 ): ServeOptions {
   const flags = command === 'up' ? UP_FLAGS : SERVE_FLAGS
-  const given = readCommandLine(args, flags)
+  const given = command === 'up' ? addConsoleDefaults(readCommandLine(args, flags)) : readCommandLine(args, flags)
   for (const flag of flags)
     if (flag.name !== 'log-verbose') for (const text of given.get(flag.name) ?? []) checkValue(flag, text)
   const values = new Values(given)
@@ -149,11 +151,21 @@ export function parseServeOptions(
       address: values.text('console-address', '127.0.0.1'),
       port: values.int('console-port', 8080),
       dataDirectory: values.text('data-dir', '.conch'),
+      allowedHosts: values.all('console-allowed-host'),
     },
     notices: listNotices(values, flags),
   }
   checkPorts(options, command)
   return options
+}
+
+/** With a console models come and go by hand: all are loaded at start, and one that fails is shown there, not the end. */
+function addConsoleDefaults(given: Given): Given {
+  const defaults: [string, readonly string[]][] = [['exit-on-error', ['false']]]
+  if (!given.has('model-control-mode')) {
+    defaults.push(['model-control-mode', ['explicit']], ['load-model', ['*']])
+  }
+  return new Map([...defaults, ...given])
 }
 
 function parseLog(values: Values, env: Environment): LogOptions {

@@ -5,8 +5,8 @@ import { serve } from './serve.ts'
 /** `serve` and the console beside it. */
 export function serveWithConsole(options: ServeOptions): Promise<number> {
   return serve(options, async ({ engine, log, addresses }) => {
-    const { address, port, dataDirectory } = options.console
-    const admin = await startAdmin({ engine, log, dataDirectory, address, port, serve: options, addresses })
+    const { address, port } = options.console
+    const admin = await startAdmin({ engine, log, ...options.console, serve: options, addresses })
     log.write('info', `Started Console at ${address}:${port}`)
     const lines = [
       '',

@@ -75,12 +75,17 @@ function describeServer({ serve, addresses }: AdminOptions, { roots }: Repositor
   return {
     name: serve.id ?? 'conch',
     version: CONCH_VERSION,
-    httpUrl: addresses.http === '' ? '' : `http://${addresses.http}`,
+    httpUrl: showAddress(addresses.http),
     grpcUrl: addresses.grpc === undefined || addresses.grpc === '' ? null : addresses.grpc,
-    metricsUrl: addresses.metrics === '' ? '' : `http://${addresses.metrics}/metrics`,
+    metricsUrl: addresses.metrics === '' ? '' : `${showAddress(addresses.metrics)}/metrics`,
     repositories: roots.map(({ display }) => display),
     controlMode: serve.controlMode,
   }
+}
+
+/** Where nobody can go to "every address", this machine's own is meant. */
+function showAddress(address: string): string {
+  return address === '' ? '' : `http://${address.replace(/^(0\.0\.0\.0|\[?::\]?)(?=:\d+$)/, '127.0.0.1')}`
 }
 
 function followLog({ log }: AdminOptions, tail: LogTail): () => void {

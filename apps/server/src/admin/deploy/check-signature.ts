@@ -1,4 +1,4 @@
-import { locate, toProtocolDatatype, type ModelConfig } from '@conch/protocol'
+import { isDatatype, locate, toConfigDatatype, toProtocolDatatype, type ModelConfig } from '@conch/protocol'
 import type { CheckedText } from '../check-text.ts'
 import type { ConfigProblem } from '../model.schema.ts'
 import type { Signature, SignatureTensor } from './deploy.schema.ts'
@@ -33,30 +33,52 @@ function checkSide(
   { field, written, found }: Side,
 ): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = []
-  const add = (path: string, message: string, expected: string) => {
+  const add = (path: string, message: string, { expected, repair }: Wanted) => {
     const at = locate(tree, path)
     const column = at === undefined ? 1 : at.start - tree.text.lastIndexOf('\n', at.start - 1)
     const place = { line: at?.line ?? 1, column, from: at?.start ?? 0, to: at?.end ?? 0 }
-    problems.push({ severity: 'error', message, ...place, path, expected, fix: null })
+    problems.push({ severity: 'error', message, ...place, path, expected, fix: planFix(place, repair) })
   }
   for (const [i, tensor] of written.entries()) {
     const path = `${field}[${i}]`
     const real = found.find(({ name }) => name === tensor.name)
     if (real === undefined) {
       const names = found.map(({ name }) => name).join(', ')
-      add(`${path}.name`, `the model has no ${field} '${tensor.name}'; it has ${names}`, names)
+      add(`${path}.name`, `the model has no ${field} '${tensor.name}'; it has ${names}`, { expected: names })
       continue
     }
     const datatype = toProtocolDatatype(tensor.data_type)
-    if (datatype !== real.datatype)
-      add(`${path}.data_type`, `'${tensor.name}' is ${real.datatype} in the model's file`, `TYPE_${real.datatype}`)
+    if (datatype !== real.datatype) {
+      add(
+        `${path}.data_type`,
+        `'${tensor.name}' is ${real.datatype || 'no tensor'} in the model's file`,
+        nameType(real),
+      )
+    }
     if (tensor.reshape === undefined && !fits(tensor.dims, real.shape, config.max_batch_size > 0)) {
       const shape = `[ ${real.shape.join(', ')} ]`
       const note = config.max_batch_size > 0 ? ', its first dimension being the batch' : ''
-      add(`${path}.dims`, `'${tensor.name}' has the shape ${shape} in the model's file${note}`, shape)
+      add(`${path}.dims`, `'${tensor.name}' has the shape ${shape} in the model's file${note}`, { expected: shape })
     }
   }
   return problems
+}
+
+interface Wanted {
+  readonly expected: string
+  /** What to write instead. */
+  readonly repair?: string
+}
+
+function nameType({ datatype }: SignatureTensor): Wanted {
+  if (!isDatatype(datatype)) return { expected: 'a tensor' }
+  const name = toConfigDatatype(datatype)
+  return { expected: name, repair: name }
+}
+
+function planFix({ from, to }: { from: number; to: number }, insert: string | undefined): ConfigProblem['fix'] {
+  if (insert === undefined || to <= from) return null
+  return { title: `Write ${insert}`, edits: [{ from, to, insert }] }
 }
 
 function fits(dims: readonly number[], shape: readonly number[], batched: boolean): boolean {
