@@ -32,7 +32,7 @@ function drive(socket: Socket): Promise<void> {
         head += chunk.toString('latin1', 0, 1024)
         const end = head.indexOf('\r\n\r\n')
         if (end < 0) return
-        const length = /content-length: *(\d+)/i.exec(head.slice(0, end))
+        const length = /\r\ncontent-length: *(\d+)/i.exec(head.slice(0, end))
         expected = end + 4 + Number(length?.[1] ?? 0)
         if (!head.startsWith('HTTP/1.1 200')) bad += 1
       }

@@ -62,7 +62,7 @@ export class RawClient {
     if (end < 0) return undefined
     const head = this.#received.toString('latin1', 0, end)
     const status = Number(head.slice(9, 12))
-    const length = /content-length: *(\d+)/i.exec(head)
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)
     const chunked = /transfer-encoding: *chunked/i.test(head)
     const from = end + 4
     const to = chunked ? this.#received.indexOf('0\r\n\r\n', from) + 5 : from + Number(length?.[1] ?? 0)
