@@ -1,6 +1,6 @@
 import { ConchError, toConfigDatatype } from '@conch/protocol'
 import type { ModelConfig, SequenceControl } from '@conch/protocol'
-import { nameElementType, toDatatype } from './element-type.ts'
+import { nameElementType } from './element-type.ts'
 import type { ModelValue, Signature } from './signature.ts'
 
 /** Inputs that the sequence batcher feeds. */
@@ -38,8 +38,7 @@ function checkControl(
 
 function checkControlType(about: string, control: SequenceControl, value: ModelValue): void {
   const type = chooseControlType(control)
-  const datatype = toDatatype(value.elementType)
-  if (datatype !== undefined && toConfigDatatype(datatype) === type) return
+  if (value.datatype !== undefined && toConfigDatatype(value.datatype) === type) return
   const own = nameElementType(value.elementType)
   const text = `the model expects data-type ${own} but the model configuration specifies data-type ${type}`
   throw new ConchError('INVALID_ARG', `${about}, ${text}`)

@@ -1,7 +1,6 @@
 import { ConchError, toConfigDatatype, toProtocolDatatype } from '@conch/protocol'
 import type { ConfigDatatype, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
 import { checkControls, listControlNames } from './check-controls.ts'
-import { toDatatype } from './element-type.ts'
 import type { ModelValue, Signature } from './signature.ts'
 
 /** Throws the first contradiction between config and model, in the original's words and order (ONNX backend §3). */
@@ -20,8 +19,7 @@ export function checkModel(config: ModelConfig, signature: Signature): void {
 }
 
 /** The element type as a config writes it. */
-export function nameConfigType(value: ModelValue): ConfigDatatype {
-  const datatype = toDatatype(value.elementType)
+function nameConfigType({ datatype }: ModelValue): ConfigDatatype {
   return datatype === undefined ? 'TYPE_INVALID' : toConfigDatatype(datatype)
 }
 
@@ -186,6 +184,6 @@ function print(dims: readonly number[]): string {
   return `[${dims.join(',')}]`
 }
 
-export function refuse(text: string): never {
+function refuse(text: string): never {
   throw new ConchError('INVALID_ARG', text)
 }

@@ -1,7 +1,6 @@
 import { ConchError, toConfigDatatype } from '@conch/protocol'
 import type { ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
 import type { BackendContext } from '../contract.ts'
-import { toDatatype } from './element-type.ts'
 import { readInteger } from './parameter.ts'
 import type { ModelValue, Signature } from './signature.ts'
 
@@ -83,10 +82,9 @@ function describeOutput(value: ModelValue, skip: number): ModelOutput {
 
 /** A tensor without dimensions cannot be written in a config: it is [1], reshaped where the batch comes in front. */
 function describe(
-  { name, elementType, dims = [] }: ModelValue,
+  { name, datatype, dims = [] }: ModelValue,
   skip: number,
 ): Pick<ModelInput, 'name' | 'data_type' | 'dims' | 'reshape'> {
-  const datatype = toDatatype(elementType)
   const data_type = datatype === undefined ? 'TYPE_INVALID' : toConfigDatatype(datatype)
   const item = dims.slice(skip)
   if (item.length > 0) return { name, data_type, dims: item }

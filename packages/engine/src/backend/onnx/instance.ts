@@ -1,6 +1,5 @@
 import { ConchError } from '@conch/protocol'
 import type { Tensor } from '@conch/protocol'
-import type { ActiveRequest } from '../../request.ts'
 import type { BackendInstance, Batch, BatchAnswer, BatchAnswers } from '../contract.ts'
 import { CStrings } from './c-strings.ts'
 import { Feed } from './feed.ts'

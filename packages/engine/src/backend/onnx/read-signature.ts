@@ -1,7 +1,8 @@
+import { toDatatype } from './element-type.ts'
 import { checkStatus, receive, receiveSize } from './env.ts'
 import type { Env } from './env.ts'
 import { readText } from './library.ts'
-import type { Pointer, PointerArgument, Status } from './library.ts'
+import type { Api, Pointer } from './library.ts'
 import type { ModelValue, Signature, ValueKind } from './signature.ts'
 
 const KINDS: readonly ValueKind[] = ['UNKNOWN', 'TENSOR', 'SEQUENCE', 'MAP', 'OPAQUE', 'SPARSETENSOR', 'OPTIONAL']
@@ -29,9 +30,9 @@ export function readSignature(env: Env, session: Pointer): Signature {
 }
 
 interface Calls {
-  readonly count: (session: Pointer, out: PointerArgument) => Status
-  readonly name: (session: Pointer, index: number, allocator: Pointer, out: PointerArgument) => Status
-  readonly type: (session: Pointer, index: number, out: PointerArgument) => Status
+  readonly count: Api['SessionGetInputCount']
+  readonly name: Api['SessionGetInputName']
+  readonly type: Api['SessionGetInputTypeInfo']
 }
 
 function readValues(env: Env, session: Pointer, calls: Calls): readonly ModelValue[] {
@@ -51,20 +52,19 @@ function readValues(env: Env, session: Pointer, calls: Calls): readonly ModelVal
 
 function readType({ api }: Env, name: string, type: Pointer): ModelValue {
   const kind = KINDS[receiveSize((out) => api.GetOnnxTypeFromTypeInfo(type, out))] ?? 'UNKNOWN'
-  if (kind !== 'TENSOR') return { name, kind, elementType: 0, dims: undefined, symbols: [] }
+  if (kind !== 'TENSOR') return { name, kind, elementType: 0, datatype: undefined, dims: undefined, symbols: [] }
   // Belongs to the type: not to be released.
   const tensor = receive((out) => api.CastTypeInfoToTensorInfo(type, out))
   const elementType = receiveSize((out) => api.GetTensorElementType(tensor, out))
-  if (!api.TensorTypeAndShape_HasShape(tensor)) return { name, kind, elementType, dims: undefined, symbols: [] }
+  const typed = { name, kind, elementType, datatype: toDatatype(elementType) }
+  if (!api.TensorTypeAndShape_HasShape(tensor)) return { ...typed, dims: undefined, symbols: [] }
   const rank = receiveSize((out) => api.GetDimensionsCount(tensor, out))
   const dims = new BigInt64Array(new ArrayBuffer(8 * (rank + 1)))
   const names = new BigUint64Array(new ArrayBuffer(8 * (rank + 1)))
   checkStatus(api.GetDimensions(tensor, dims, rank))
   checkStatus(api.GetSymbolicDimensions(tensor, names, rank))
   return {
-    name,
-    kind,
-    elementType,
+    ...typed,
     dims: [...dims.subarray(0, rank)].map(Number),
     symbols: [...names.subarray(0, rank)].map((text) => (text === 0n ? '' : readText(text))),
   }

@@ -35,9 +35,8 @@ export class Session {
   readonly signature: Signature
   readonly #handle: Pointer
   readonly #runOptions: Pointer
-  #running = false
   #terminated = false
-  /** What the run in progress reads and writes. */
+  /** What the run in progress reads and writes; undefined = none is in progress. */
   #kept: object | undefined = undefined
   #closing: Promise<void> | undefined = undefined
   #onIdle: (() => void) | undefined = undefined
@@ -62,7 +61,7 @@ export class Session {
 
   /** Runs on the calling thread: for models that take microseconds. */
   run(call: RunArguments): void {
-    this.#begin()
+    this.#begin(call)
     try {
       checkStatus(
         this.env.api.Run(
@@ -83,8 +82,7 @@ export class Session {
 
   /** Runs on another thread. `keep` is referenced until the run is over, come what may. */
   runLater(call: RunArguments, keep: object): Promise<void> {
-    this.#begin()
-    this.#kept = keep
+    this.#begin(keep)
     return new Promise((resolve, reject) => {
       const done = (error: Error | null, status: Pointer | null) => {
         this.#end()
@@ -114,7 +112,7 @@ export class Session {
 
   /** Asks the run in progress to stop at its next node; it then fails. Without one it does nothing. */
   terminate(): void {
-    if (!this.#running) return
+    if (this.#kept === undefined) return
     this.#terminated = true
     checkStatus(this.env.api.RunOptionsSetTerminate(this.#runOptions))
   }
@@ -126,7 +124,7 @@ export class Session {
   }
 
   async #release(): Promise<void> {
-    if (this.#running) {
+    if (this.#kept !== undefined) {
       this.terminate()
       await new Promise<void>((resolve) => (this.#onIdle = resolve))
     }
@@ -138,16 +136,15 @@ export class Session {
     })
   }
 
-  #begin(): void {
+  #begin(keep: object): void {
     if (this.#closing !== undefined) throw new ConchError('UNAVAILABLE', 'the model instance is closed')
-    if (this.#running) throw new ConchError('INTERNAL', 'the model instance is busy')
+    if (this.#kept !== undefined) throw new ConchError('INTERNAL', 'the model instance is busy')
     if (this.#terminated) checkStatus(this.env.api.RunOptionsUnsetTerminate(this.#runOptions))
     this.#terminated = false
-    this.#running = true
+    this.#kept = keep
   }
 
   #end(): void {
-    this.#running = false
     this.#kept = undefined
     this.#onIdle?.()
   }

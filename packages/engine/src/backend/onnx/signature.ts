@@ -1,3 +1,5 @@
+import type { Datatype } from '@conch/protocol'
+
 /** What a value is; only tensors can be served. */
 export type ValueKind = 'TENSOR' | 'SEQUENCE' | 'MAP' | 'OPAQUE' | 'SPARSETENSOR' | 'OPTIONAL' | 'UNKNOWN'
 
@@ -7,6 +9,8 @@ export interface ModelValue {
   readonly kind: ValueKind
   /** ONNX element type; 0 = undefined. */
   readonly elementType: number
+  /** How it travels; undefined for what cannot. */
+  readonly datatype: Datatype | undefined
   /** -1 where the dimension is not fixed. Undefined: the rank itself is unknown. Empty: a scalar. */
   readonly dims: readonly number[] | undefined
   /** Name of each dimension that is not fixed; '' = fixed, or variable without a name. */

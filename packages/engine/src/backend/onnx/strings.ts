@@ -4,6 +4,7 @@ import { checkStatus, receive, receiveSize } from './env.ts'
 import type { Env } from './env.ts'
 import type { Pointer } from './library.ts'
 import { allocateBlock } from './memory.ts'
+import type { Block } from './memory.ts'
 import { createOwnedValue, releaseValue } from './ort-value.ts'
 
 /** BYTES elements of one request. */
@@ -29,38 +30,57 @@ export function createStrings(env: Env, shape: readonly number[], parts: readonl
 
 /** The library takes texts that end at a zero byte; elements that hold one are written again, with their length. */
 function fillStrings(env: Env, value: Pointer, parts: readonly StringPart[]): void {
-  const elements = parts.reduce((sum, part) => sum + part.elements, 0)
-  if (elements === 0) return
-  const size = parts.reduce((sum, part) => sum + part.data.length + 1, 0)
-  const { bytes, address } = allocateBlock(size)
-  const pointers = new BigUint64Array(new ArrayBuffer(8 * elements))
-  const withZero: [index: number, element: Uint8Array][] = []
-  let index = 0
-  let base = 0
-  for (const { data, elements: count } of parts) {
-    bytes.set(data, base)
-    const behind = base + data.length
-    bytes[behind] = 0
-    let at = 0
-    for (let left = count; left > 0; left--) {
-      const end = at < data.length ? findBytesEnd(data, at) : -1
-      // The first length byte of the next element has been read: it may become this one's end.
-      if (end >= 0) bytes[base + end] = 0
-      const start = end < 0 ? behind : base + at + 4
-      pointers[index] = address + BigInt(start)
-      if (end >= 0) {
-        const element = data.subarray(at + 4, end)
-        if (element.includes(0)) withZero.push([index, element])
-        at = end
-      }
-      index += 1
-    }
-    base = behind + 1
-  }
-  checkStatus(env.api.FillStringTensor(value, pointers, elements))
-  for (const [place, element] of withZero) {
-    const target = receive((out) => env.api.GetResizedStringTensorElementBuffer(value, place, element.length, out))
+  const texts = new TextArray(parts)
+  if (texts.pointers.length === 0) return
+  checkStatus(env.api.FillStringTensor(value, texts.pointers, texts.pointers.length))
+  for (const { index, element } of texts.withZero) {
+    const target = receive((out) => env.api.GetResizedStringTensorElementBuffer(value, index, element.length, out))
     env.library.fill(target, element)
+  }
+}
+
+/** The elements of all parts as C strings in one block. */
+class TextArray {
+  readonly pointers: BigUint64Array
+  /** Elements that a C string cannot hold. */
+  readonly withZero: { readonly index: number; readonly element: Uint8Array }[] = []
+  readonly #block: Block
+  #index = 0
+
+  constructor(parts: readonly StringPart[]) {
+    const elements = parts.reduce((sum, part) => sum + part.elements, 0)
+    this.pointers = new BigUint64Array(new ArrayBuffer(8 * elements))
+    this.#block = allocateBlock(parts.reduce((sum, { data }) => sum + data.length + 1, 0))
+    let base = 0
+    for (const part of parts) {
+      this.#add(part, base)
+      base += part.data.length + 1
+    }
+  }
+
+  #add({ data, elements }: StringPart, base: number): void {
+    const { bytes } = this.#block
+    bytes.set(data, base)
+    bytes[base + data.length] = 0
+    let at = 0
+    for (let left = elements; left > 0; left--) {
+      const end = at < data.length ? findBytesEnd(data, at) : -1
+      if (end < 0) {
+        this.#point(base + data.length)
+        continue
+      }
+      const element = data.subarray(at + 4, end)
+      if (element.includes(0)) this.withZero.push({ index: this.#index, element })
+      // The first length byte of the next element, which is read from the original: it may become this one's end.
+      bytes[base + end] = 0
+      this.#point(base + at + 4)
+      at = end
+    }
+  }
+
+  #point(offset: number): void {
+    this.pointers[this.#index] = this.#block.address + BigInt(offset)
+    this.#index += 1
   }
 }
 

@@ -1,6 +1,6 @@
 import { toProtocolDatatype } from '@conch/protocol'
 import type { BatchInput, BatchOutput, Datatype, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
-import { toDatatype, toElementType } from './element-type.ts'
+import { toElementType } from './element-type.ts'
 import type { Reshape } from './reshape.ts'
 import type { ModelValue, Signature } from './signature.ts'
 
@@ -58,7 +58,7 @@ export function planFeeds(config: ModelConfig, signature: Signature): readonly F
 }
 
 function planFeed(value: ModelValue, input: ModelInput | undefined, batches: boolean) {
-  const datatype = input === undefined ? toDatatype(value.elementType) : toProtocolDatatype(input.data_type)
+  const datatype = input === undefined ? value.datatype : toProtocolDatatype(input.data_type)
   if (datatype === undefined) return undefined
   return {
     name: value.name,
