@@ -81,6 +81,7 @@ export class FloatReader extends DataReader {
     const sign = s[start] === MINUS ? 1 : 0
     let at = start + sign
     let x = (s[at] as number) - ZERO
+    if (!(x >= 0 && x <= 9)) return this.storeSlowly(start, out, index)
     let d = (s[++at] as number) - ZERO
     if (x > 0) {
       while (d >= 0 && d <= 9 && x < 1e8) {
@@ -89,8 +90,8 @@ export class FloatReader extends DataReader {
       }
     }
     if (d !== DOT - ZERO) {
-      // No digit at all, more digits (or a forbidden leading zero), an exponent.
-      if (!(x >= 0 && x <= 1e9) || isNumberTail(d + ZERO)) return this.storeSlowly(start, out, index)
+      // More digits (or a forbidden leading zero), an exponent.
+      if (isNumberTail(d + ZERO)) return this.storeSlowly(start, out, index)
       out[index] = sign === 0 ? x : -x
       return at
     }
@@ -98,18 +99,20 @@ export class FloatReader extends DataReader {
     const last = this.lastWord
     const from = ++at
     // x takes digits while it stays below 10^9, y takes the rest.
-    if (at > last) return this.storeSlowly(start, out, index)
-    let word = view.getInt32(at, true)
-    let wrong = markNonDigits(word)
-    if (wrong === 0) {
-      x = (Math.imul(x, 10_000) + readFour(word)) | 0
-      at += 4
-      if (x < 100_000) {
-        if (at > last) return this.storeSlowly(start, out, index)
-        word = view.getInt32(at, true)
-        wrong = markNonDigits(word)
-        if (wrong === 0) { x = (Math.imul(x, 10_000) + readFour(word)) | 0
-        at += 4 }
+    let word = 0
+    let wrong = 0
+    if (x < 100_000 && at <= last) {
+      word = view.getInt32(at, true)
+      if (markNonDigits(word) === 0) {
+        x = (Math.imul(x, 10_000) + readFour(word)) | 0
+        at += 4
+      }
+    }
+    if (x < 100_000 && at <= last && at !== from) {
+      word = view.getInt32(at, true)
+      if (markNonDigits(word) === 0) {
+        x = (Math.imul(x, 10_000) + readFour(word)) | 0
+        at += 4
       }
     }
     const middle = at
@@ -134,7 +137,7 @@ export class FloatReader extends DataReader {
     // 15 digits are below 2^53: one exact operation.
     const value = m <= 1e15 && e >= -MAX_EXACT_POWER ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, y - (m - a), e)
     if (s[at] !== COMMA && isNumberTail(s[at] as number)) return this.storeSlowly(start, out, index)
-    if (!(x >= 0 && a < 1e17) || at === from || value !== value) return this.storeSlowly(start, out, index)
+    if (!(a < 1e17) || at === from || value !== value) return this.storeSlowly(start, out, index)
     out[index] = value * (1 - 2 * sign)
     return at
   }
