@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import { ConchError } from '@conch/protocol'
 
 /** One folder name: no separators, no way up, nothing hidden. */
@@ -37,17 +37,4 @@ export async function resolveInside(root: string, path: string): Promise<string>
   })
   if (!isInside(base, target)) throw missing()
   return target
-}
-
-/** Where a new entry may be made: its parent must be inside, itself may be missing. */
-export async function resolveNew(root: string, path: string): Promise<string> {
-  const parts = splitRelative(path)
-  if (parts === undefined) throw new ConchError('INVALID_ARG', `'${path.slice(0, 200)}' is not a path inside the model`)
-  const base = await realpath(root)
-  const target = join(base, ...parts)
-  const parent = await realpath(dirname(target)).catch(() => undefined)
-  if (parent === undefined || !isInside(base, parent)) {
-    throw new ConchError('NOT_FOUND', `there is no folder for '${path.slice(0, 200)}'`)
-  }
-  return join(parent, parts.at(-1) ?? '')
 }

@@ -5,8 +5,6 @@ import type { AuditPage, AuditRow } from './audit/audit.schema.ts'
 import { migrate } from './db-migrate.ts'
 import { PrismaClient } from './gen/client.ts'
 
-export type { Prisma } from './gen/client.ts'
-
 export interface AuditRecord {
   readonly who: string
   readonly from: string

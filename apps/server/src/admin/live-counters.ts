@@ -27,6 +27,13 @@ export function readCounters({ statistics, latency }: LiveSample): Counters {
   }
 }
 
+export function isUnchanged(before: Counters, { statistics }: LiveSample): boolean {
+  const { success, fail } = statistics.inference_stats
+  return (
+    before.success === success.count && before.fail === fail.count && before.executions === statistics.execution_count
+  )
+}
+
 /** What happened in between. A version that was loaded anew counts from zero: then all it has is new. */
 export function measureDelta(before: Counters | undefined, now: Counters): Counters {
   const restarted = before === undefined || now.success < before.success || now.executions < before.executions

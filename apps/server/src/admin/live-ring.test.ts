@@ -129,3 +129,15 @@ it('keeps a quarter of an hour and no more, and follows for as long as asked', (
   expect(ring.history(10)).toHaveLength(10)
   expect(seen).toHaveLength(1000)
 })
+
+it('keeps frames small with many models: those at rest are left out', () => {
+  const { step } = stand()
+  const many = (busy: number) =>
+    Array.from({ length: 60 }, (_, i) => ({
+      ...sample({ model: `m${i}`, success: i === 7 ? busy : 0 }),
+      pending: 0,
+      inflight: 0,
+    }))
+  step(many(0))
+  expect(step(many(5))?.models.map(({ model, rps }) => [model, rps])).toEqual([['m7', 5]])
+})

@@ -1,5 +1,5 @@
 import type { LiveSample } from '@conch/engine'
-import { measureDelta, readCounters, summarize, type Counters } from './live-counters.ts'
+import { isUnchanged, measureDelta, readCounters, summarize, type Counters } from './live-counters.ts'
 import { LIVE_SECONDS, type LiveFrame, type LiveModel } from './live/live.schema.ts'
 
 /** What the process itself uses. */
@@ -40,6 +40,13 @@ export interface LiveSources {
   readonly now: () => number
 }
 
+/** With more model versions than this a frame holds the active ones only. */
+const ALL_SHOWN = 50
+
+function isActive({ rps, pending, inflight }: LiveModel): boolean {
+  return rps > 0 || pending > 0 || inflight > 0
+}
+
 /** Seconds that the model list looks back. */
 const RECENT_SECONDS = 60
 
@@ -57,9 +64,10 @@ export function createLiveRing(sources: LiveSources): LiveRing {
     tick() {
       const use = sources.use()
       const samples = sources.samples()
-      const counters = new Map(samples.map((sample) => [keyOf(sample), readCounters(sample)]))
+      const previous = snapshots.at(-1)
+      const counters = new Map(samples.map((sample) => readNext(sample, previous)))
       const now = { at: sources.now(), cpuUs: use.cpuUs, counters }
-      const before = snapshots.at(-1) ?? now
+      const before = previous ?? now
       snapshots.push(now)
       if (snapshots.length > RECENT_SECONDS + 1) snapshots.shift()
       const frame = makeFrame({ before, now, samples, use })
@@ -83,6 +91,13 @@ function keyOf(sample: { readonly model: string; readonly version: string }): st
   return `${sample.model}\0${sample.version}`
 }
 
+/** A model at rest keeps its record: a minute of two thousand idle ones must cost nothing. */
+function readNext(sample: LiveSample, previous: Snapshot | undefined): [string, Counters] {
+  const key = keyOf(sample)
+  const before = previous?.counters.get(key)
+  return [key, before !== undefined && isUnchanged(before, sample) ? before : readCounters(sample)]
+}
+
 interface FrameParts {
   readonly before: Snapshot
   readonly now: Snapshot
@@ -92,7 +107,7 @@ interface FrameParts {
 
 function makeFrame({ before, now, samples, use }: FrameParts): LiveFrame {
   const elapsedMs = Math.max(now.at - before.at, 1)
-  const models = samples.map((sample): LiveModel => {
+  const all = samples.map((sample): LiveModel => {
     const current = now.counters.get(keyOf(sample)) ?? readCounters(sample)
     const delta = measureDelta(before.counters.get(keyOf(sample)), current)
     return {
@@ -104,6 +119,7 @@ function makeFrame({ before, now, samples, use }: FrameParts): LiveFrame {
       failures: { ...sample.failures },
     }
   })
+  const models = all.length > ALL_SHOWN ? all.filter(isActive) : all
   const sum = (pick: (model: LiveModel) => number) => models.reduce((total, model) => total + pick(model), 0)
   return {
     at: now.at,

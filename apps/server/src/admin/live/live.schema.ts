@@ -33,6 +33,7 @@ export interface LiveModel {
 export interface LiveFrame {
   /** Milliseconds since the epoch. */
   readonly at: number
+  /** All loaded versions; with more than 50 of them only those that do something, the others being at rest. */
   readonly models: readonly LiveModel[]
   readonly server: {
     /** Cores in use: 1.5 = one and a half. */

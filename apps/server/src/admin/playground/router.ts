@@ -7,6 +7,6 @@ export const playgroundRouter = router({
   infer: operatorProcedure
     .meta({ role: 'operator', audited: false })
     .input(inferSchema)
-    .mutation(({ ctx, input }) => runInference(ctx, input)),
+    .mutation(({ ctx, input, signal }) => runInference(ctx, input, signal)),
   example: viewerProcedure.input(exampleSchema).query(({ ctx, input }) => makeExample(ctx.services, input)),
 })

@@ -1,4 +1,4 @@
-import type { Engine, Timings } from '@conch/engine'
+import type { Engine, InferContext, Timings } from '@conch/engine'
 import {
   classifyOutputs,
   ConchError,
@@ -24,6 +24,7 @@ const PATIENCE = 300_000
 export async function runInference(
   { services }: AdminContext,
   input: z.infer<typeof inferSchema>,
+  gone?: AbortSignal,
 ): Promise<InferResult> {
   const { engine, log } = services
   const timings: Timings = {
@@ -38,7 +39,9 @@ export async function runInference(
   const began = performance.now()
   try {
     const request = readRequest(input)
-    const responses = await ask(engine, request, timings)
+    const late = AbortSignal.timeout(PATIENCE)
+    const signal = gone === undefined ? late : AbortSignal.any([gone, late])
+    const responses = await ask(engine, request, { timings, signal })
     const timing = readTimes(timings, performance.now() - began)
     return { status: 200, timing, ...(await describe(engine, request, responses)) }
   } catch (error) {
@@ -66,8 +69,7 @@ function readRequest({ model, version = '', request: text }: z.infer<typeof infe
   return request
 }
 
-async function ask(engine: Engine, request: InferRequest, timings: Timings): Promise<readonly InferResponse[]> {
-  const context = { timings, signal: AbortSignal.timeout(PATIENCE) }
+async function ask(engine: Engine, request: InferRequest, context: InferContext): Promise<readonly InferResponse[]> {
   const { model_transaction_policy: policy } = engine.config(request.model, request.version)
   if (policy?.decoupled !== true) return [await engine.infer(request, context)]
   const responses: InferResponse[] = []
