@@ -128,7 +128,10 @@ class ServingEngine implements Engine {
     if (asked.length === 0 && version !== '') {
       throw new ConchError('INVALID_ARG', `requested model version is not available for model '${model}'`)
     }
-    return asked.map(({ reporter }) => reporter.statistics)
+    const named = model === '' && this.#options.namespacing
+    return asked.map(({ plan, reporter: { statistics } }) => {
+      return named ? { ...statistics, name: `${plan.namespace}::${statistics.name}` } : statistics
+    })
   }
 
   labels(model: string, version: string, output: string): readonly string[] | undefined {

@@ -399,6 +399,9 @@ it('does not serve a name that is in two repositories', async () => {
     const expected = namespacing ? ['READY', 'READY'] : ['UNAVAILABLE']
     expect(entries.map((entry) => entry.state)).toEqual(expected)
     await expect(ask(engine)).rejects.toMatchObject({ code: namespacing ? 'INVALID_ARG' : 'NOT_FOUND' })
+    const shown = namespacing ? `${second.directory}::n` : 'n'
+    expect(engine.statistics('', '').map(({ name }) => name)).toContain(shown)
+    expect((await engine.metricsText()).includes(`model="n",namespace=`)).toBe(namespacing)
   }
 })
 
@@ -492,6 +495,17 @@ it('gives up when the time to stop is over', async () => {
   expect(await engine.stop(0)).toBe(false)
   expect(lines).toContain('error Exit timeout expired. Exiting immediately.')
   never.reject(new Error('over'))
+})
+
+it('never shows a path of the server', async () => {
+  const { engine, backend, repository } = await setUp({ 'm/config.pbtxt': fakeConfig(), 'm/1/a': '' })
+  await engine.start()
+  backend.onLoad = (_config, { versionDirectory }) => {
+    throw new Error(`cannot open ${versionDirectory}/model.bin`)
+  }
+  await expect(engine.load('m')).rejects.toThrow('Internal: cannot open m/1/model.bin;')
+  expect((await state(engine, 'm'))?.reason).toBe('Internal: cannot open m/1/model.bin')
+  expect(JSON.stringify(await engine.index(false))).not.toContain(repository.directory)
 })
 
 it('does not finish a load when it is stopped meanwhile', async () => {

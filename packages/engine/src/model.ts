@@ -119,9 +119,9 @@ interface Prepared {
 
 /** Instances first, then the schedule over them. Whatever fails from here on, what was loaded is released. */
 async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepared): Promise<LoadedVersion> {
-  const { model, version, modelDirectory: directory } = plan
+  const { model, version, namespace, modelDirectory: directory } = plan
   const { config, loaded } = prepared
-  const reporter = parts.metrics.createReporter({ model, version, config })
+  const reporter = parts.metrics.createReporter({ model, version, namespace, config })
   const validator = new RequestValidator(config)
   const check = (request: InferRequest) => void validator.check(request)
   const instances = loaded && new Instances(loaded.model, { directory, reporter, check })

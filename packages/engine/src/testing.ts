@@ -1,11 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ConchError } from '@conch/protocol'
 import type { InferRequest, ModelConfig, Tensor } from '@conch/protocol'
 import type { Backend, BackendContext, Batch, BatchAnswers, InstanceSpec } from './backend/contract.ts'
 import type { EngineOptions } from './contract.ts'
 import type { LogLevel } from './observe/contract.ts'
+
+/** A model repository of tiny models; test/fixtures/make_models.py says what each is for. */
+export const FIXTURE_MODELS = fileURLToPath(new URL('../test/fixtures/models', import.meta.url))
 
 /** A backend for tests: outputs are the inputs in order, unless `execute` says otherwise. Notes what happens to it. */
 export class FakeBackend implements Backend {

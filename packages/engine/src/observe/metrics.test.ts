@@ -122,7 +122,7 @@ it('never lets counters fall while a version is reloaded', async () => {
 })
 
 it('adds tags and a namespace as labels, sorted and escaped', async () => {
-  const metrics = create()
+  const metrics = new Metrics({ enabled: true, cpu: false, intervalMs: 0, config: {}, namespacing: true })
   metrics.createReporter({
     model: 'm"x',
     version: '1',

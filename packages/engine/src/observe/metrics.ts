@@ -80,7 +80,7 @@ export class Metrics {
 
   createReporter(reported: Reported): Reporter {
     const { model, version } = reported
-    const labels = labelsOf(reported)
+    const labels = labelsOf(reported, this.#options.namespacing === true)
     const key = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     const series = this.#series.get(key) ?? this.#createSeries(labels, reported)
     const failures = this.#failures.get(key) ?? new FailureSeries(labels)
@@ -161,9 +161,9 @@ export class Metrics {
   }
 }
 
-function labelsOf({ model, version, namespace, config }: Reported): Labels {
+function labelsOf({ model, version, namespace, config }: Reported, namespacing: boolean): Labels {
   const labels: Record<string, string> = { model, version }
-  if (namespace !== undefined) labels['namespace'] = namespace
+  if (namespacing && namespace !== undefined) labels['namespace'] = namespace
   for (const [tag, value] of Object.entries(config.metric_tags)) labels[`_${tag}`] = value
   return labels
 }

@@ -48,6 +48,8 @@ export interface IndexEntry {
 /** One version to be loaded. */
 export interface VersionPlan {
   readonly model: string
+  /** The repository as the operator wrote it; '' for a model that came with a load call. */
+  readonly namespace: string
   readonly version: string
   /** As polled: normalised, not yet auto-completed from the model's files. */
   readonly config: ModelConfig

@@ -65,7 +65,8 @@ export class Lifecycle<V extends ServedVersion> {
     if (known.serving === undefined) registry.move(record, known, { state: 'LOADING', reason: '' })
     try {
       return { version: known, fresh: await limit.run(() => this.#build(record, polled, known)) }
-    } catch (error) {
+    } catch (cause) {
+      const error = hideRoot(cause, polled)
       log.write('error', `failed to load '${record.name}' version ${version}: ${printReason(error)}`)
       return { version: known, error }
     }
@@ -80,6 +81,7 @@ export class Lifecycle<V extends ServedVersion> {
     }
     const plan = {
       model: record.name,
+      namespace: polled.namespace,
       version,
       config: polled.config,
       written: polled.written,
@@ -201,6 +203,13 @@ export class Lifecycle<V extends ServedVersion> {
       this.#parts.log.write('warning', `failed to remove the files of '${record.name}': ${printReason(error)}`)
     }
   }
+}
+
+/** Errors of libraries carry the server's paths; what goes to clients names the model instead. */
+function hideRoot(error: unknown, { directory, model }: Polled): unknown {
+  if (!(error instanceof Error) || !error.message.includes(directory)) return error
+  const code = error instanceof ConchError ? error.code : 'INTERNAL'
+  return new ConchError(code, error.message.replaceAll(directory, model), { cause: error })
 }
 
 function describeFailures<V extends ServedVersion>(

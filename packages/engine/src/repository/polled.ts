@@ -132,7 +132,7 @@ export class Poller {
   ): Promise<ModelConfig> {
     const { configs, log } = this.#parts
     const newest = pickVersions(written.config.version_policy, at.present).at(-1) ?? at.present.at(-1)
-    const files = newest === undefined ? [] : await readdir(join(at.directory, newest))
+    const files = newest === undefined ? [] : await readFolder(at.directory, newest)
     const config = configs.complete(written, model, files)
     for (const version of missingVersions(config, at.present)) {
       log.write(
@@ -141,5 +141,13 @@ export class Poller {
       )
     }
     return config
+  }
+}
+
+async function readFolder(directory: string, name: string): Promise<readonly string[]> {
+  try {
+    return await readdir(join(directory, name))
+  } catch (cause) {
+    throw explainIo(cause, 'open directory', name)
   }
 }

@@ -40,7 +40,10 @@ class LocalSource implements Source {
 
   async list(): Promise<readonly string[]> {
     const names: string[] = []
-    for (const entry of await readdir(this.#real, { withFileTypes: true })) {
+    const entries = await readdir(this.#real, { withFileTypes: true }).catch((cause: unknown) => {
+      throw explainIo(cause, 'open directory', this.name)
+    })
+    for (const entry of entries) {
       // Where the console builds what it will publish (`WORK_FOLDER` there): never a model.
       if (entry.name !== '.conch' && (await isFolder(this.#real, entry))) names.push(entry.name)
     }
