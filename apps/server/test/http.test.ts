@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync, inflateSync } from 'node:zlib'
 import { ConchError } from '@conch/protocol'
-import type { InferRequest } from '@conch/protocol'
+import type { InferRequest, ModelConfig } from '@conch/protocol'
 import { expect, it } from 'vitest'
 import { get, openFace, post } from './open-face.ts'
 
@@ -198,9 +198,15 @@ it("tells an unknown model before anything that is wrong with the body, and a mo
       return Promise.reject(new ConchError('UNAVAILABLE', 'the model is tired'))
     },
   })
-  const client = open().send(post('/v2/models/nope/infer', '{'), post(INFER, '{'), post(INFER, REQUEST))
-  const unknown = await client.reply()
-  expect([unknown?.status, unknown?.head.includes('text/plain')]).toEqual([404, true])
+  const client = open().send(
+    post('/v2/models/nope/infer', '{'),
+    post('/v2/models/nope/infer', REQUEST),
+    post(INFER, '{'),
+    post(INFER, REQUEST),
+  )
+  for (const unknown of [await client.reply(), await client.reply()]) {
+    expect([unknown?.status, unknown?.head.includes('text/plain')]).toEqual([404, true])
+  }
   const malformed = await client.reply()
   expect([malformed?.status, malformed?.head.includes('application/json')]).toEqual([500, true])
   const failed = await client.reply()
@@ -209,6 +215,20 @@ it("tells an unknown model before anything that is wrong with the body, and a mo
     true,
     '{"error":"the model is tired"}',
   ])
+})
+
+it('refuses a decoupled model, whatever the body', async () => {
+  const { open } = await openFace({
+    config: () => ({ input: [], model_transaction_policy: { decoupled: true } }) as unknown as ModelConfig,
+  })
+  const client = open().send(post(INFER, REQUEST), post(INFER, '{'), post(INFER, ''))
+  for (const reply of [await client.reply(), await client.reply(), await client.reply()]) {
+    expect(reply).toEqual({
+      status: 501,
+      head: 'Content-Length: 83\r\nContent-Type: text/plain',
+      body: Buffer.from('{"error":"HTTP end point doesn\'t support models with decoupled transaction policy"}'),
+    })
+  }
 })
 
 it('shows nothing of an unexpected error', async () => {

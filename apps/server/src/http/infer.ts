@@ -34,14 +34,15 @@ async function readRequest(exchange: Exchange): Promise<InferRequest | undefined
   let errors: ContentType = 'text/plain'
   try {
     checkVersion(exchange.version)
-    const body = await decodeBody(exchange, await readBody(exchange, announcedLimit(exchange)))
+    const received = await readBody(exchange, announcedLimit(exchange))
+    checkTarget(exchange)
+    const body = await decodeBody(exchange, received)
     const headerLength = parseHeaderLength(exchange.headers.inferenceLength, body.length)
     errors = 'application/json'
     const request = await parse(exchange, body, headerLength)
     return addForwarded(exchange, request)
   } catch (error) {
-    const { refusal, type } = preferLookup(exchange, error, errors)
-    sendError(exchange, refusal, type)
+    sendError(exchange, error, errors)
     return undefined
   }
 }
@@ -58,15 +59,9 @@ function parse(
 }
 
 /** In the original the model is looked up before the body is judged, so its error comes first. */
-function preferLookup(exchange: Exchange, error: unknown, type: ContentType): { refusal: unknown; type: ContentType } {
-  try {
-    const config = exchange.face.engine.config(exchange.model, exchange.version)
-    if (config.model_transaction_policy?.decoupled !== true) return { refusal: error, type }
-    const text = "HTTP end point doesn't support models with decoupled transaction policy"
-    return { refusal: new ConchError('UNSUPPORTED', text), type: 'text/plain' }
-  } catch (lookup) {
-    return { refusal: lookup, type: 'text/plain' }
-  }
+function checkTarget({ face, model, version }: Exchange): void {
+  if (face.engine.config(model, version).model_transaction_policy?.decoupled !== true) return
+  throw new ConchError('UNSUPPORTED', "HTTP end point doesn't support models with decoupled transaction policy")
 }
 
 /** A body that is all JSON and announced to be too large is not read at all. */
