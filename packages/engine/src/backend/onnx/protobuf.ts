@@ -70,14 +70,16 @@ export class ProtobufFile {
     const size = Math.min(LONGEST_VARINT, end - this.#at)
     if (!this.#holds(this.#at, size)) await this.#fill(this.#at)
     let value = 0
+    let complement = 0
     let scale = 1
     for (let i = 0; i < size; i++) {
       const byte = this.#piece[this.#at - this.#pieceStart + i] ?? 0
       value += (byte & 0x7f) * scale
+      if (i < LONGEST_VARINT - 1) complement += (0x7f - (byte & 0x7f)) * scale
       if (byte < 0x80) {
         this.#at += i + 1
-        // Ten bytes are a negative number, written out in full.
-        return i === LONGEST_VARINT - 1 ? value - 2 ** 64 : value
+        // Ten bytes are a negative number, written out in full: its complement is small where the number itself is not.
+        return i === LONGEST_VARINT - 1 ? -1 - complement : value
       }
       scale *= 128
     }
