@@ -5,7 +5,7 @@ import type { AdminContext } from '../context.ts'
 import { listFolder, namesOfNewest } from '../model-files.ts'
 import { checkSignature } from './check-signature.ts'
 import type { CheckResult, checkSchema } from './deploy.schema.ts'
-import { findOnnx, readSignature } from './read-signature.ts'
+import { readSignature } from './read-signature.ts'
 
 /** Problems of a config that is being written; with staged files, or those of the model of that name, held against them. */
 export async function checkDraft({ services }: AdminContext, input: z.infer<typeof checkSchema>): Promise<CheckResult> {
@@ -23,8 +23,7 @@ export async function checkDraft({ services }: AdminContext, input: z.infer<type
     versionFiles: namesOfNewest(paths),
     has: (path) => paths.includes(path),
   })
-  const onnx = findOnnx(paths)
-  const signature = onnx === undefined ? null : (await readSignature(join(directory, onnx), onnx)).signature
+  const { signature } = await readSignature(directory, paths)
   const more = signature === null || checked.config.backend !== 'onnxruntime' ? [] : checkSignature(checked, signature)
   return { problems: [...checked.problems, ...more], effective: checked.effective }
 }

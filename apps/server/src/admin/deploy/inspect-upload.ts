@@ -13,7 +13,7 @@ import { extractZip } from './extract-zip.ts'
 import { planLayout, type Layout } from './plan-layout.ts'
 import { proposeConfig } from './propose-config.ts'
 import { checkSignature } from './check-signature.ts'
-import { findOnnx, readSignature } from './read-signature.ts'
+import { readSignature } from './read-signature.ts'
 
 type Input = z.infer<typeof inspectSchema>
 
@@ -117,21 +117,19 @@ async function describe(model: string, { kind, layout }: Staged): Promise<Omit<I
   const warnings = paths
     .filter((path) => RUNS_CODE.test(path))
     .map((path) => `${path}: this format runs code when it is loaded; publish it only if you trust where it comes from`)
-  const onnx = findOnnx(paths)
-  const read =
-    onnx === undefined ? { signature: null, warning: undefined } : await readSignature(join(model, onnx), onnx)
-  if (read.warning !== undefined) warnings.push(read.warning)
+  const { onnx, signature, warnings: doubts } = await readSignature(model, paths)
+  warnings.push(...doubts)
   const name = layout.suggestedName
-  const proposedConfig = await proposeConfig({ model, name, paths, signature: read.signature })
+  const proposedConfig = await proposeConfig({ model, name, paths, onnx })
   const draft = { versionFiles: namesOfNewest(paths), has: (path: string) => paths.includes(path) }
   const checked = checkText(proposedConfig, name, draft)
   return {
     kind,
-    signature: read.signature,
+    signature,
     suggestedName: name,
     files: await hashSmall(model, files),
     proposedConfig,
-    problems: [...checked.problems, ...(read.signature === null ? [] : checkSignature(checked, read.signature))],
+    problems: [...checked.problems, ...(signature === null ? [] : checkSignature(checked, signature))],
     warnings,
   }
 }

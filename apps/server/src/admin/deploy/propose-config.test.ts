@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { OnnxSignature } from '@conch/engine'
+import type { Datatype } from '@conch/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { checkText } from '../check-text.ts'
 import { checkSignature } from './check-signature.ts'
@@ -29,8 +31,33 @@ beforeAll(async () => {
 })
 afterAll(() => rm(model, { recursive: true }))
 
+/** The same as the engine would have read it. */
+function toOnnx(signature: Signature | null): OnnxSignature | null {
+  if (signature === null) return null
+  const values = (tensors: Signature['inputs']) =>
+    tensors.map(({ name, datatype, shape }) => ({
+      name,
+      kind: 'TENSOR' as const,
+      elementType: 1,
+      datatype: datatype as Datatype,
+      dims: shape,
+      symbols: shape.map(() => ''),
+    }))
+  const { inputs, outputs, opsets, producer, irVersion } = signature
+  const counts = {
+    nodes: 1,
+    initializers: 0,
+    externalFiles: [],
+    overridable: [],
+    metadata: {},
+    graphName: '',
+    producerVersion: '',
+  }
+  return { inputs: values(inputs), outputs: values(outputs), opsets, producer, irVersion, ...counts }
+}
+
 const propose = (signature: Signature | null, paths: readonly string[] = ['1/model.onnx']) =>
-  proposeConfig({ model, name: 'net', paths, signature })
+  proposeConfig({ model, name: 'net', paths, onnx: toOnnx(signature) })
 
 it('proposes what loads: every proposal passes its own check', async () => {
   for (const signature of [BATCHED, FIXED, null]) {

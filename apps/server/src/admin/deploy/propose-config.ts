@@ -1,50 +1,49 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  completeBackend,
-  isDatatype,
-  parsePbtxt,
-  printPbtxt,
-  toConfigDatatype,
-  type ModelConfig,
-} from '@conch/protocol'
+import { completeOnnxConfig, type OnnxSignature } from '@conch/engine'
+import { completeBackend, ConchError, parsePbtxt, printPbtxt, type ModelConfig } from '@conch/protocol'
 import { namesOfNewest } from '../model-files.ts'
-import type { Signature, SignatureTensor } from './deploy.schema.ts'
 
 interface Draft {
   /** Staged model folder. */
   readonly model: string
   readonly name: string
   readonly paths: readonly string[]
-  readonly signature: Signature | null
+  readonly onnx: OnnxSignature | null
 }
-
-/** The batch size that the original assumes for models whose first dimension is free. */
-const BATCH = 4
+type Print = (part: Partial<ModelConfig>) => string
 
 /** The config.pbtxt that came with the upload, else one with a word on every choice. */
-export async function proposeConfig({ model, name, paths, signature }: Draft): Promise<string> {
+export async function proposeConfig({ model, name, paths, onnx }: Draft): Promise<string> {
   if (paths.includes('config.pbtxt')) return readFile(join(model, 'config.pbtxt'), 'utf8')
   const blank = parsePbtxt('').config
+  const print: Print = (part) => printPbtxt({ ...blank, ...part })
   const versionFiles = namesOfNewest(paths)
-  const { backend } = completeBackend(blank, { directoryName: name, versionFiles })
-  const print = (part: Partial<ModelConfig>) => printPbtxt({ ...blank, ...part })
-  const lines = [`# ${name}: proposed from what its files say. Every line may be changed.`, print({ backend })]
+  const { backend } = chooseBackend(blank, name, versionFiles)
   const file = versionFiles.find((entry) => entry.endsWith('.onnx'))
-  if (backend === '' && file !== undefined) lines.push(print({ backend: 'onnxruntime', default_model_filename: file }))
-  if (signature !== null) lines.push(...describeTensors(signature, print))
-  lines.push('# How many copies run at the same time: more for throughput, each with its own working memory.')
-  lines.push(print({ instance_group: [{ ...GROUP, count: 1, kind: 'KIND_CPU' }] }))
-  return lines
-    .filter((line) => line !== '')
-    .join('\n')
-    .replaceAll(/\n{3,}/g, '\n\n')
+  const named =
+    backend === 'onnxruntime' && file !== undefined && file !== 'model.onnx' ? { default_model_filename: file } : {}
+  const parts = [
+    `# ${name}: proposed from what its files say. Every line may be changed.\n${print({ backend, ...named })}`,
+    ...(onnx === null ? [] : describeTensors({ ...blank, name, backend }, onnx, print)),
+    `# How many copies run at the same time: more for throughput, each with its own working memory.\n${print({ instance_group: [ONE] })}`,
+  ]
+  return parts.join('\n')
 }
 
-const GROUP: ModelConfig['instance_group'][number] = {
+function chooseBackend(
+  blank: ModelConfig,
+  directoryName: string,
+  versionFiles: readonly string[],
+): { backend: string } {
+  const { backend } = completeBackend(blank, { directoryName, versionFiles })
+  return { backend: backend === '' && versionFiles.some((file) => file.endsWith('.onnx')) ? 'onnxruntime' : backend }
+}
+
+const ONE: ModelConfig['instance_group'][number] = {
   name: '',
-  kind: 'KIND_AUTO',
-  count: 0,
+  kind: 'KIND_CPU',
+  count: 1,
   gpus: [],
   secondary_devices: [],
   profile: [],
@@ -52,47 +51,33 @@ const GROUP: ModelConfig['instance_group'][number] = {
   host_policy: '',
 }
 
-function describeTensors(
-  { inputs, outputs }: Signature,
-  print: (part: Partial<ModelConfig>) => string,
-): readonly string[] {
-  const batched = [...inputs, ...outputs].every(({ shape }) => shape[0] === -1)
-  // A config must name a dimension; one value a row is [ 1 ], reshaped to none. Scalars without a batch stay [ 1 ].
-  const shapeOf = ({ shape }: SignatureTensor) => {
-    const dims = batched ? shape.slice(1) : [...shape]
-    if (dims.length > 0) return { dims }
-    return batched ? { dims: [1], reshape: { shape: [] } } : { dims: [1] }
+/** What a load would fill in by itself, written down where it can be changed. */
+function describeTensors(config: ModelConfig, onnx: OnnxSignature, print: Print): readonly string[] {
+  let made: ModelConfig
+  try {
+    made = completeOnnxConfig(config, onnx, { settings: {}, log: () => undefined })
+  } catch (error) {
+    if (!(error instanceof ConchError)) throw error
+    return [`# The tensors could not be described: ${error.message.replaceAll(/\s+/g, ' ')}\n`]
   }
-  const typeOf = ({ datatype }: SignatureTensor) => (isDatatype(datatype) ? toConfigDatatype(datatype) : 'TYPE_INVALID')
-  const lines = batched
-    ? [
-        '# The first dimension of every tensor is free, so requests can be joined into batches of up to this many rows.',
-        '# The dims below leave that dimension out.',
-        print({ max_batch_size: BATCH }),
-        '# Waiting requests run together when an instance is free; add max_queue_delay_microseconds to wait for company.',
-        'dynamic_batching {\n}\n',
-      ]
-    : [
-        '# Shapes are fixed or differ in their first dimension: no batching, dims are complete.',
-        print({ max_batch_size: 0 }),
-      ]
-  const input = inputs.map((tensor) => ({
-    name: tensor.name,
-    data_type: typeOf(tensor),
-    format: 'FORMAT_NONE' as const,
-    ...shapeOf(tensor),
-    is_shape_tensor: false,
-    allow_ragged_batch: false,
-    optional: false,
-    is_non_linear_format_io: false,
-  }))
-  const output = outputs.map((tensor) => ({
-    name: tensor.name,
-    data_type: typeOf(tensor),
-    ...shapeOf(tensor),
-    label_filename: '',
-    is_shape_tensor: false,
-    is_non_linear_format_io: false,
-  }))
-  return [...lines, '# -1 = any size.', print({ input }), print({ output })]
+  const { input, output, max_batch_size, dynamic_batching } = made
+  const batching =
+    max_batch_size > 0
+      ? [
+          `# The first dimension of every tensor is free: requests are joined into batches of up to this many rows.\n# The dims below leave that dimension out.\n${print({ max_batch_size })}`,
+          `# Requests that wait run together; add max_queue_delay_microseconds to let them wait for company.\n${print({ dynamic_batching: dynamic_batching ?? BATCHING })}`,
+        ]
+      : [
+          `# Not every tensor has a free first dimension, so requests run one by one and dims are complete.\nmax_batch_size: 0\n`,
+        ]
+  return [...batching, `# -1 = any size.\n${print({ input })}`, print({ output })]
+}
+
+const BATCHING: NonNullable<ModelConfig['dynamic_batching']> = {
+  preferred_batch_size: [],
+  max_queue_delay_microseconds: 0n,
+  preserve_ordering: false,
+  priority_levels: 0n,
+  default_priority_level: 0n,
+  priority_queue_policy: {},
 }

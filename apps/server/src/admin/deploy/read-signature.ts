@@ -1,148 +1,62 @@
-import { ConchError, type Datatype } from '@conch/protocol'
+import { readOnnxSignature, type OnnxSignature } from '@conch/engine'
+import { ConchError } from '@conch/protocol'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Signature, SignatureTensor } from './deploy.schema.ts'
-import { ProtoFile, type ProtoField } from './proto-file.ts'
+
+export interface ReadModel {
+  /** As the engine reads it; null when there is no ONNX file or it cannot be read. */
+  readonly onnx: OnnxSignature | null
+  readonly signature: Signature | null
+  readonly warnings: readonly string[]
+}
 
 /** The ONNX file of the newest version, `model.onnx` first. */
 export function findOnnx(paths: readonly string[]): string | undefined {
   const found = paths.filter((path) => /^\d+\/[^/]+\.onnx$/.test(path))
   const rank = (path: string) => Number(path.split('/')[0]) * 2 + (path.endsWith('/model.onnx') ? 1 : 0)
-  return found.sort((a, b) => rank(b) - rank(a))[0]
+  return found.toSorted((a, b) => rank(b) - rank(a))[0]
 }
 
-/** A file that cannot be read is no model: a warning here, an error at load. */
-export async function readSignature(
-  path: string,
-  shown: string,
-): Promise<{ signature: Signature | null; warning: string | undefined }> {
+/** What the model's file declares; nothing is loaded or run. A file that cannot be read is a warning here, an error at load. */
+export async function readSignature(model: string, paths: readonly string[]): Promise<ReadModel> {
+  const path = findOnnx(paths)
+  if (path === undefined) return { onnx: null, signature: null, warnings: [] }
   try {
-    return { signature: await readOnnx(path), warning: undefined }
+    const onnx = await readOnnxSignature(join(model, path))
+    const { size } = await stat(join(model, path))
+    return { onnx, signature: describe(onnx, size), warnings: findMissing(onnx, path, paths) }
   } catch (error) {
     if (!(error instanceof ConchError)) throw error
-    return { signature: null, warning: `${shown}: ${error.message}` }
+    return { onnx: null, signature: null, warnings: [`${path}: ${error.message}`] }
   }
 }
 
-interface Draft {
-  opsets: { domain: string; version: number }[]
-  producer: string
-  irVersion: number
-  inputs: SignatureTensor[]
-  outputs: SignatureTensor[]
-  /** Names of inputs that have a value of their own. */
-  initialised: Set<string>
-  parameters: number
-  hasGraph: boolean
+function findMissing({ externalFiles }: OnnxSignature, path: string, paths: readonly string[]): readonly string[] {
+  const folder = path.split('/')[0] ?? ''
+  return externalFiles
+    .filter((file) => !paths.includes(`${folder}/${file}`))
+    .map((file) => `${path} keeps weights in '${file}', which is not in the upload; add that file beside it`)
 }
 
-/** Reads what an ONNX file declares, by the numbers of onnx.proto; no runtime sees the file. */
-export async function readOnnx(path: string): Promise<Signature> {
-  const file = await ProtoFile.open(path)
-  try {
-    const draft: Draft = {
-      opsets: [],
-      producer: '',
-      irVersion: 0,
-      inputs: [],
-      outputs: [],
-      initialised: new Set(),
-      parameters: 0,
-      hasGraph: false,
-    }
-    for await (const field of file.fields({ start: 0, end: file.size })) await readModelField(file, field, draft)
-    if (!draft.hasGraph) throw new ConchError('INVALID_ARG', "the model's file cannot be read: it holds no graph")
-    const { opsets, producer, irVersion, initialised, outputs, parameters } = draft
-    const inputs = draft.inputs.filter(({ name }) => !initialised.has(name))
-    return { inputs, outputs, opsets, producer, irVersion, size: file.size, parameters }
-  } finally {
-    await file.close()
+function describe(onnx: OnnxSignature, size: number): Signature {
+  return {
+    inputs: onnx.inputs.map(describeValue),
+    outputs: onnx.outputs.map(describeValue),
+    opsets: onnx.opsets,
+    producer: `${onnx.producer} ${onnx.producerVersion}`.trim(),
+    irVersion: onnx.irVersion,
+    size,
+    parameters: null,
   }
 }
 
-async function readModelField(file: ProtoFile, field: ProtoField, draft: Draft): Promise<void> {
-  if (field.number === 1) draft.irVersion = Number(field.value)
-  else if (field.number === 2) draft.producer = await file.text(field)
-  else if (field.number === 3) draft.producer = `${draft.producer} ${await file.text(field)}`.trim()
-  else if (field.number === 8) draft.opsets.push(await readOpset(file, field))
-  else if (field.number === 7) {
-    draft.hasGraph = true
-    for await (const part of file.fields(field)) await readGraphField(file, part, draft)
+function describeValue({ name, kind, datatype, dims, symbols }: OnnxSignature['inputs'][number]): SignatureTensor {
+  const shape = dims ?? []
+  return {
+    name,
+    datatype: datatype ?? (kind === 'TENSOR' ? '' : kind),
+    shape,
+    dims: dims === undefined ? ['any shape'] : shape.map((dim, i) => (dim >= 0 ? String(dim) : symbols[i] || '?')),
   }
 }
-
-async function readOpset(file: ProtoFile, message: ProtoField): Promise<{ domain: string; version: number }> {
-  let [domain, version] = ['', 0]
-  for await (const field of file.fields(message)) {
-    if (field.number === 1) domain = await file.text(field)
-    if (field.number === 2) version = Number(field.value)
-  }
-  return { domain, version }
-}
-
-async function readGraphField(file: ProtoFile, field: ProtoField, draft: Draft): Promise<void> {
-  if (field.number === 5) await readInitializer(file, field, draft)
-  else if (field.number === 11) draft.inputs.push(await readValue(file, field))
-  else if (field.number === 12) draft.outputs.push(await readValue(file, field))
-}
-
-async function readInitializer(file: ProtoFile, message: ProtoField, draft: Draft): Promise<void> {
-  let count = 1
-  for await (const field of file.fields(message)) {
-    if (field.number === 1) for (const dim of await file.numbers(field)) count *= Number(dim)
-    if (field.number === 8) draft.initialised.add(await file.text(field))
-  }
-  draft.parameters += count
-}
-
-async function readValue(file: ProtoFile, message: ProtoField): Promise<SignatureTensor> {
-  let tensor = { name: '', datatype: '', shape: [] as number[], dims: [] as string[] }
-  for await (const field of file.fields(message)) {
-    if (field.number === 1) tensor = { ...tensor, name: await file.text(field) }
-    if (field.number !== 2) continue
-    for await (const kind of file.fields(field)) {
-      // Sequences, maps and the like are no tensors; they keep an empty datatype.
-      if (kind.number === 1) tensor = { ...tensor, ...(await readTensorType(file, kind)) }
-    }
-  }
-  return tensor
-}
-
-async function readTensorType(file: ProtoFile, message: ProtoField) {
-  let datatype = ''
-  const dims: string[] = []
-  for await (const field of file.fields(message)) {
-    if (field.number === 1) datatype = DATATYPES[Number(field.value)] ?? ''
-    if (field.number !== 2) continue
-    for await (const dim of file.fields(field)) dims.push(await readDim(file, dim))
-  }
-  return { datatype, dims, shape: dims.map((dim) => (/^\d+$/.test(dim) ? Number(dim) : -1)) }
-}
-
-async function readDim(file: ProtoFile, message: ProtoField): Promise<string> {
-  for await (const field of file.fields(message)) {
-    if (field.number === 1) return BigInt.asIntN(64, field.value) < 0n ? '?' : String(field.value)
-    // A name of digits would pass for a size.
-    if (field.number === 2) return (await file.text(field)).replace(/^(\d+)$/, "'$1'") || '?'
-  }
-  return '?'
-}
-
-/** By the element types of onnx.proto. */
-const DATATYPES: readonly (Datatype | '')[] = [
-  '',
-  'FP32',
-  'UINT8',
-  'INT8',
-  'UINT16',
-  'INT16',
-  'INT32',
-  'INT64',
-  'BYTES',
-  'BOOL',
-  'FP16',
-  'FP64',
-  'UINT32',
-  'UINT64',
-  '',
-  '',
-  'BF16',
-]
