@@ -25,6 +25,11 @@ export default function configure(phase: string): NextConfig {
   return {
     ...base,
     allowedDevOrigins: ['127.0.0.1'],
-    rewrites: () => Promise.resolve([{ source: '/api/:path*', destination: `${SERVER}/api/:path*` }]),
+    // The second is what the admin face does with names in production.
+    rewrites: () =>
+      Promise.resolve([
+        { source: '/api/:path*', destination: `${SERVER}/api/:path*` },
+        { source: '/:page(models|playground)/:name([^_].*)', destination: '/:page/_' },
+      ]),
   }
 }

@@ -13,6 +13,18 @@ export function SessionProvider({ session, children }: { session: Session; child
   return <SessionContext value={session}>{children}</SessionContext>
 }
 
+/** The addresses of a server that listens everywhere, as this browser reaches it. */
+export function reachServer(server: ServerInfo, hostname: string): ServerInfo {
+  const reach = (url: string) => url.replace(/^(\w+:\/\/)(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, `$1${hostname}`)
+  const { httpUrl, grpcUrl, metricsUrl } = server
+  return {
+    ...server,
+    httpUrl: reach(httpUrl),
+    grpcUrl: grpcUrl === null ? null : reach(grpcUrl),
+    metricsUrl: reach(metricsUrl),
+  }
+}
+
 /** Only below the gate, where somebody is signed in. */
 export function useSession(): Session {
   const session = useContext(SessionContext)

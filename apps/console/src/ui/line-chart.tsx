@@ -14,6 +14,8 @@ interface LineChartProps {
   readonly from: number
   readonly to: number
   readonly height: number
+  /** Only whole numbers on the axis. */
+  readonly whole?: boolean
 }
 
 const TICK = { fill: 'var(--mute)', fontSize: 11 }
@@ -28,7 +30,7 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
 const formatClock = (at: number) => CLOCK.format(at)
 
 /** Lines over time. Gaps stay gaps, and nothing moves but the data. Charts on one page share the crosshair. */
-export function LineChart({ series, format, from, to, height }: LineChartProps) {
+export function LineChart({ series, format, from, to, height, whole = false }: LineChartProps) {
   return (
     <ResponsiveContainer width="100%" height={height}>
       <Chart
@@ -54,6 +56,7 @@ export function LineChart({ series, format, from, to, height }: LineChartProps) 
           width={72}
           domain={[0, 'auto']}
           tickCount={4}
+          allowDecimals={!whole}
           tickFormatter={format}
           tick={TICK}
           tickLine={false}

@@ -26,12 +26,16 @@ export function SignatureCard({ inspection }: { inspection: Inspection }) {
 }
 
 function Facts({ signature }: { signature: Signature }) {
-  const opsets = signature.opsets
-    .map(({ domain, version }) => (domain === '' ? `${version}` : `${domain} ${version}`))
-    .join(', ')
+  const named = signature.opsets.map(({ domain, version }) =>
+    domain === '' || domain === 'ai.onnx' ? `${version}` : `${domain} ${version}`,
+  )
+  const opsets = [...new Set(named)].join(', ')
   const facts = [
     ['Size', formatBytes(signature.size)],
-    ['Parameters', signature.parameters === null ? '–' : formatCount(signature.parameters)],
+    [
+      'Parameters',
+      signature.parameters === null || signature.parameters === 0 ? '–' : formatCount(signature.parameters),
+    ],
     ['Opset', opsets],
     ['IR version', String(signature.irVersion)],
     ['Made by', signature.producer || 'unknown'],
@@ -57,7 +61,9 @@ function Tensors({ title, rows }: { title: string; rows: readonly SignatureTenso
           <li key={row.name} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
             <span className="min-w-0 flex-1 font-mono text-xs break-all">{row.name}</span>
             <Badge>{row.datatype}</Badge>
-            <span className="font-mono text-xs text-soft">[{row.dims.join(', ')}]</span>
+            <span className="font-mono text-xs text-soft">
+              [{row.dims.map((dim) => (dim === '?' || dim === '-1' ? 'any' : dim)).join(', ')}]
+            </span>
           </li>
         ))}
       </ul>

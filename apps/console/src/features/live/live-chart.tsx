@@ -29,7 +29,14 @@ export const LiveChart = memo(function LiveChart({ panel, from, to, silence }: L
       </header>
       {silence === null ? (
         <figure aria-label={`${panel.title}: ${summary}`}>
-          <LineChart series={panel.series} format={panel.format} from={from} to={to} height={HEIGHT} />
+          <LineChart
+            series={panel.series}
+            format={panel.format}
+            from={from}
+            to={to}
+            height={HEIGHT}
+            whole={panel.whole}
+          />
           <Legend panel={panel} last={last} />
         </figure>
       ) : (

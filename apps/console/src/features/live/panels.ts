@@ -19,6 +19,8 @@ export interface Panel {
   readonly format: (value: number) => string
   /** The chart is about requests: empty when there were none. */
   readonly needsTraffic: boolean
+  /** The values count things. */
+  readonly whole: boolean
 }
 
 interface View {
@@ -111,6 +113,7 @@ export function buildPanels(view: View): Panel[] {
       note: draft.note,
       format: draft.format,
       needsTraffic: true,
+      whole: draft.title === 'Waiting',
       series: build(lines, read, draft.combine),
     }
   })
@@ -142,6 +145,7 @@ function buildPercentiles(build: Build): Panel {
     note: 'Percentiles of the time to answer',
     format: formatMicros,
     needsTraffic: true,
+    whole: false,
     series: build(PERCENTILES, read, 'max'),
   }
 }
@@ -154,6 +158,7 @@ function buildServerPanels(build: Build): Panel[] {
       note: 'Cores in use by the server’s process',
       format: (value) => `${formatNumber(value)} cores`,
       needsTraffic: false,
+      whole: false,
       series: build(one('server'), ({ server }) => ({ server: server.cpu }), 'mean'),
     },
     {
@@ -161,6 +166,7 @@ function buildServerPanels(build: Build): Panel[] {
       note: 'Resident memory, and the part that is JavaScript’s heap',
       format: formatBytes,
       needsTraffic: false,
+      whole: false,
       series: build(
         [
           { key: 'resident', label: 'resident' },
@@ -175,6 +181,7 @@ function buildServerPanels(build: Build): Panel[] {
       note: '99 % of the server’s pauses were shorter',
       format: (value) => formatMicros(value * 1000),
       needsTraffic: false,
+      whole: false,
       series: build(one('p99 pause'), ({ server }) => ({ 'p99 pause': server.eventLoopP99Ms }), 'max'),
     },
   ]

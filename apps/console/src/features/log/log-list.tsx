@@ -25,9 +25,11 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
     overscan: 20,
   })
   const count = lines.length
+  const height = virtual.getTotalSize()
   useEffect(() => {
     if (follow && atEnd.current && count > 0) virtual.scrollToIndex(count - 1, { align: 'end' })
-  }, [follow, count, virtual])
+    // Also when the lines turn out taller than they were thought to be.
+  }, [follow, count, height, virtual])
   const onScroll = () => {
     const box = scroller.current
     if (box !== null) atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX
@@ -42,7 +44,7 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
       aria-label="Log lines"
       className="min-h-0 flex-1 overflow-auto py-1 font-mono text-xs -outline-offset-2"
     >
-      <div className="relative" style={{ height: virtual.getTotalSize() }}>
+      <div className="relative" style={{ height }}>
         {virtual.getVirtualItems().map((item) => {
           const line = lines[item.index]
           if (line === undefined) return null
@@ -58,13 +60,18 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
                 {new Date(line.at).toLocaleTimeString(undefined, { hour12: false })}
               </time>
               <span className={cn('w-14 shrink-0 max-md:hidden', LOOKS[line.level])}>{line.level}</span>
-              <span className={cn('min-w-0 break-words whitespace-pre-wrap', line.level === 'error' && 'text-bad')}>
-                {line.text}
-              </span>
+              <LineText line={line} />
             </div>
           )
         })}
       </div>
     </div>
   )
+}
+
+/** Tables keep their columns and scroll sideways; sentences wrap. */
+function LineText({ line }: { line: LogLine }) {
+  const text = line.text.replace(/^\n+|\n+$/g, '')
+  const look = text.includes('\n') ? 'overflow-x-auto whitespace-pre' : 'break-words whitespace-pre-wrap'
+  return <span className={cn('min-w-0', look, line.level === 'error' && 'text-bad')}>{text}</span>
 }

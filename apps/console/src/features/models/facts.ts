@@ -4,6 +4,7 @@ import type { EffectiveValue } from '@conch/server/schemas'
 export function readFacts(effective: readonly EffectiveValue[]): (readonly [string, string])[] {
   const values = new Map(effective.map(({ path, value }) => [path, unquote(value)]))
   const get = (path: string) => values.get(path) ?? ''
+  if (values.size === 0) return []
   const rows = [
     ['Backend', get('backend')],
     ['Platform', get('platform')],

@@ -29,7 +29,7 @@ export function FilesTab({ model }: { model: ModelDetails }) {
       ) : (
         <table className="w-full min-w-[36rem]">
           <thead className="text-left text-xs text-mute">
-            <tr className="h-7 border-b [&>th]:px-3 [&>th]:font-medium">
+            <tr className="h-7 border-b [&>th]:px-3 [&>th]:font-medium [&>th]:whitespace-nowrap">
               <th className="w-full">Path</th>
               <th className="text-right">Size</th>
               <th>Changed</th>

@@ -64,7 +64,7 @@ function ModelsList({ rows }: { rows: Parameters<typeof filterModels>[0] }) {
   return (
     <>
       <ModelsToolbar rows={rows} filter={filter} setFilter={setFilter} />
-      <Card className="relative flex min-h-0 flex-1 flex-col overflow-hidden">
+      <Card className="relative flex min-h-0 flex-col overflow-hidden">
         {shown.length === 0 ? (
           <Empty icon={SearchX} title="No model matches" action={<Button onClick={clear}>Clear the filter</Button>}>
             None of the {rows.length} models fits this search and filter.

@@ -49,11 +49,11 @@ function TensorCard({ title, rows, labels }: TensorCardProps) {
   return (
     <Card className="overflow-x-auto">
       <CardHead title={title} note={formatCount(rows.length)} />
-      <table className="w-full">
+      <table className="w-full min-w-96 table-fixed">
         <thead className="text-left text-xs text-mute">
           <tr className="h-7 border-b">
             <th className="w-1/2 px-3 font-medium">Name</th>
-            <th className="px-3 font-medium">Type</th>
+            <th className="w-24 px-3 font-medium">Type</th>
             <th className="px-3 font-medium">Shape</th>
           </tr>
         </thead>

@@ -1,6 +1,6 @@
 'use client'
 import { Eraser } from 'lucide-react'
-import { useCallback, useEffect, useRef, useState, type PointerEvent } from 'react'
+import { useCallback, useEffect, useRef, useState, type PointerEvent, type RefObject } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/field.tsx'
 import type { DraftTensor } from './draft.ts'
@@ -42,7 +42,7 @@ export function DrawField({ input, first, place, onChange }: DrawFieldProps) {
   }
   return (
     <div className="flex flex-wrap items-start gap-4">
-      <Pad canvas={pad} onStroke={() => read(preset)} />
+      <Pad canvas={pad} hint={input.source !== 'the pad'} onStroke={() => read(preset)} />
       <div className="space-y-2">
         <p className="text-xs text-mute">
           As the model sees it, {place.width} × {place.height}:
@@ -79,7 +79,14 @@ function readInk(canvas: HTMLCanvasElement): Float32Array {
   return Float32Array.from({ length: SIDE * SIDE }, (_, index) => (data?.[index * 4 + 3] ?? 0) / 255)
 }
 
-function Pad({ canvas, onStroke }: { canvas: React.RefObject<HTMLCanvasElement | null>; onStroke: () => void }) {
+interface PadProps {
+  readonly canvas: RefObject<HTMLCanvasElement | null>
+  /** Nothing was drawn yet. */
+  readonly hint: boolean
+  readonly onStroke: () => void
+}
+
+function Pad({ canvas, hint, onStroke }: PadProps) {
   const from = useRef<{ x: number; y: number } | null>(null)
   const at = (event: PointerEvent<HTMLCanvasElement>) => {
     const box = event.currentTarget.getBoundingClientRect()
@@ -105,23 +112,30 @@ function Pad({ canvas, onStroke }: { canvas: React.RefObject<HTMLCanvasElement |
     onStroke()
   }
   return (
-    <canvas
-      ref={canvas}
-      width={SIDE}
-      height={SIDE}
-      role="img"
-      aria-label="Pad to draw on with a pointer; with the keyboard use Values or a sample instead"
-      data-testid="pad"
-      className="size-44 cursor-crosshair touch-none rounded-md border border-edge bg-panel text-ink"
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        from.current = at(event)
-        draw(event)
-      }}
-      onPointerMove={draw}
-      onPointerUp={stop}
-      onPointerCancel={stop}
-    />
+    <div className="relative rounded-md bg-panel">
+      {hint && (
+        <span className="pointer-events-none absolute inset-0 flex items-center justify-center text-mute">
+          Draw here
+        </span>
+      )}
+      <canvas
+        ref={canvas}
+        width={SIDE}
+        height={SIDE}
+        role="img"
+        aria-label="Pad to draw on with a pointer; with the keyboard use Values or a sample instead"
+        data-testid="pad"
+        className="size-44 cursor-crosshair touch-none rounded-md border border-edge text-ink"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          from.current = at(event)
+          draw(event)
+        }}
+        onPointerMove={draw}
+        onPointerUp={stop}
+        onPointerCancel={stop}
+      />
+    </div>
   )
 }
 

@@ -1,7 +1,7 @@
 'use client'
 import type { OutputView } from '@conch/server/schemas'
 import { Download } from 'lucide-react'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Badge } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -49,7 +49,7 @@ export function OutputCard({ output, difference }: OutputCardProps) {
       </header>
       <div className="space-y-3 p-3">
         {output.topk !== undefined && output.topk.length > 0 && <TopClasses rows={output.topk} />}
-        {output.stats !== null && <Statistics output={output} />}
+        {output.stats !== null && output.count > 1 && <Statistics output={output} />}
         <Values output={output} />
       </div>
     </section>
@@ -64,31 +64,46 @@ function toJson({ name, datatype, shape, preview, count }: OutputView): string {
   return `{\n  "name": ${JSON.stringify(name)},\n  "datatype": "${datatype}",\n  "shape": ${formatShape(shape)},\n  "data": [${data.join(', ')}]${note}\n}\n`
 }
 
+/** Classes shown at first. */
+const FIRST_CLASSES = 5
+
 function TopClasses({ rows }: { rows: NonNullable<OutputView['topk']> }) {
+  const [all, setAll] = useState(false)
   const values = rows.map((row) => Number(row.value))
   const most = Math.max(...values)
   const least = Math.min(0, ...values)
   const width = (value: number) => (most === least ? 100 : Math.max(0, ((value - least) / (most - least)) * 100))
   return (
-    <ol className="space-y-1" aria-label="Most likely">
-      {rows.map((row) => (
-        <li key={row.index} className="grid grid-cols-[minmax(5rem,10rem)_1fr_5.5rem] items-center gap-2">
-          <span className="truncate font-medium" title={`class ${row.index}`}>
-            {row.label ?? `class ${row.index}`}
-          </span>
-          <span className="h-2.5 overflow-hidden rounded-sm bg-hover">
-            <span className="block h-full rounded-sm bg-series-1" style={{ width: `${width(Number(row.value))}%` }} />
-          </span>
-          <span className="text-right font-mono text-xs tabular-nums">{shorten(row.value)}</span>
-        </li>
-      ))}
-    </ol>
+    <div>
+      <ol className="grid grid-cols-[minmax(4rem,auto)_1fr_auto] items-center gap-x-3 gap-y-1" aria-label="Most likely">
+        {rows.slice(0, all ? rows.length : FIRST_CLASSES).map((row) => (
+          <li key={row.index} className="contents">
+            <span className="max-w-52 truncate font-medium" title={`${row.label ?? ''} (class ${row.index})`}>
+              {row.label ?? `class ${row.index}`}
+            </span>
+            <span className="h-2.5 overflow-hidden rounded-sm bg-hover">
+              <span className="block h-full rounded-sm bg-series-1" style={{ width: `${width(Number(row.value))}%` }} />
+            </span>
+            <span className="text-right font-mono text-xs tabular-nums" title={row.value}>
+              {shorten(row.value)}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {rows.length > FIRST_CLASSES && (
+        <Button size="small" tone="quiet" className="mt-1 -ml-2" onClick={() => setAll(!all)}>
+          {all ? 'Fewer' : `All ${rows.length}`}
+        </Button>
+      )}
+    </div>
   )
 }
 
 /** Long decimals are cut for the eye; the whole number is in the values. */
 function shorten(text: string): string {
-  return text.length <= 10 ? text : String(Number(Number(text).toPrecision(5)))
+  if (text.length <= 7 || !Number.isFinite(Number(text))) return text
+  const value = Number(text)
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(5)))
 }
 
 function Statistics({ output }: { output: OutputView }) {

@@ -5,7 +5,7 @@ import { usePathname, useRouter } from 'next/navigation'
 import { useEffect, type ReactNode } from 'react'
 import { useTRPC } from '../../api/client.ts'
 import { readFailure } from '../../api/failure.ts'
-import { SessionProvider } from '../../api/session.tsx'
+import { reachServer, SessionProvider } from '../../api/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/card.tsx'
 import { Empty } from '../../ui/message.tsx'
@@ -25,7 +25,8 @@ export function Gate({ children }: { children: ReactNode }) {
   }, [target, path, router])
 
   if (data?.user && data.server) {
-    return <SessionProvider session={{ user: data.user, server: data.server }}>{children}</SessionProvider>
+    const server = reachServer(data.server, window.location.hostname)
+    return <SessionProvider session={{ user: data.user, server }}>{children}</SessionProvider>
   }
   if (error !== null && data === undefined) {
     return (
