@@ -22,12 +22,14 @@ export type Stand = Awaited<ReturnType<typeof openStand>>
 export interface StandOptions {
   readonly admin?: Partial<AdminOptions>
   readonly engine?: Partial<EngineOptions>
+  /** The backends of the product instead of the fake one. */
+  readonly runtimes?: 'fake' | 'real'
   /** Files of the repository. */
   readonly files?: Record<string, string | Buffer>
 }
 
 /** Two models on the fake backend, the real engine and a console on a free port of 127.0.0.1. */
-export async function openStand({ admin = {}, engine: change = {}, files }: StandOptions = {}) {
+export async function openStand({ admin = {}, engine: change = {}, files, runtimes = 'fake' }: StandOptions = {}) {
   const base = await mkdtemp(join(tmpdir(), 'conch-admin-'))
   const repository = join(base, 'models')
   await putFiles(
@@ -41,7 +43,7 @@ export async function openStand({ admin = {}, engine: change = {}, files }: Stan
   )
   const backend = new FakeBackend()
   const options = testOptions([repository], { startupModels: ['*'], ...change })
-  const engine: Engine = createEngine(options, { findBackend: onlyBackends(backend) })
+  const engine: Engine = createEngine(options, runtimes === 'fake' ? { findBackend: onlyBackends(backend) } : {})
   await engine.start()
   const lines: string[] = []
   const running = await startAdmin({

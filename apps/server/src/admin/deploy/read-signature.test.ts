@@ -2,25 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { message } from '../../../test/admin/onnx-file.ts'
 import { findOnnx, readSignature } from './read-signature.ts'
 
-/** Protobuf by hand: the field's number, then a number, a text or an inner message. */
-type Part = readonly [field: number, value: bigint | string | Buffer]
-function varint(value: bigint): Buffer {
-  const bytes: number[] = []
-  let rest = BigInt.asUintN(64, value)
-  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
-  return Buffer.from([...bytes, Number(rest)])
-}
-function message(...parts: readonly Part[]): Buffer {
-  return Buffer.concat(
-    parts.flatMap(([field, value]) => {
-      if (typeof value === 'bigint') return [varint(BigInt(field << 3)), varint(value)]
-      const bytes = Buffer.from(value)
-      return [varint(BigInt((field << 3) | 2)), varint(BigInt(bytes.byteLength)), bytes]
-    }),
-  )
-}
 const dim = (size: bigint | string) => [1, typeof size === 'bigint' ? message([1, size]) : message([2, size])] as const
 const value = (name: string, type: bigint, dims: readonly (bigint | string)[]) =>
   message([1, name], [2, message([1, message([1, type], [2, message(...dims.map(dim))])])])
