@@ -24,11 +24,12 @@ export function send(
   const { type, parts, more } = content
   let length = 0
   for (const part of parts) length += part.length
-  const fields =
-    type === 'text/plain' ? ['Content-Length', String(length), 'Content-Type', type] : ['Content-Type', type]
-  if (more !== undefined) fields.push(...more)
-  if (type !== 'text/plain') fields.push('Content-Length', String(length))
+  const fields: string[] = []
   addConnection(exchange, fields)
+  if (type !== 'text/plain') fields.push('Content-Type', type)
+  if (more !== undefined) fields.push(...more)
+  fields.push('Content-Length', String(length))
+  if (type === 'text/plain') fields.push('Content-Type', type)
   res.writeHead(status, PHRASE[status] ?? STATUS_CODES[status] ?? 'UNKNOWN', fields)
   if (length <= ONE_WRITE) res.end(joinLatin1(parts), 'latin1')
   else sendLarge(exchange, parts)
