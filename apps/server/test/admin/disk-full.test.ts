@@ -11,14 +11,14 @@ let mounted = false
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'conch-full-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', base], { stdio: 'pipe' })
+    execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', base], { stdio: 'pipe' })
     mounted = true
   } catch {
     mounted = false
   }
 })
 afterAll(async () => {
-  if (mounted) execFileSync('umount', [base])
+  if (mounted) execFileSync('/usr/bin/umount', [base])
   await rm(base, { recursive: true, force: true })
 })
 
