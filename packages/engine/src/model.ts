@@ -43,10 +43,10 @@ export function createVersionBuilder(parts: ModelParts): VersionBuilder<LoadedVe
       version.reporter.loaded(ensemble ? 0 : (performance.now() - started) / 1_000)
       return version
     },
-    update: (served, { config: polled, written }) =>
-      served.updateInstances(polled, (config) => {
+    update: (served, change) =>
+      served.updateInstances({ config: change.config, written: change.written }, (config) => {
         const complete = served.completeGroups(config, parts.gpus)
-        complain(complete, written, { strictIo: false, gpus: parts.gpus, note: noteTo(parts.log) })
+        complain(complete, change.written, { strictIo: false, gpus: parts.gpus, note: noteTo(parts.log) })
         return complete
       }),
     stepsOf: (config) => buildGraph(config).steps,
@@ -154,7 +154,7 @@ interface VersionParts {
 
 /** One version of a model that can be asked. Counts its requests; each ends in exactly one way. */
 export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
-  readonly plan: VersionPlan
+  plan: VersionPlan
   readonly labels: ReadonlyMap<string, readonly string[]>
   readonly metadata: ModelMetadata
   readonly reporter: Reporter
@@ -269,11 +269,15 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   }
 
   /** Adds and removes instances while the others work; `complete` makes the config whole and checks it. */
-  async updateInstances(polled: ModelConfig, complete: (config: ModelConfig) => ModelConfig): Promise<void> {
-    const { instance_group, version_policy } = polled
+  async updateInstances(
+    change: Pick<VersionPlan, 'config' | 'written'>,
+    complete: (config: ModelConfig) => ModelConfig,
+  ): Promise<void> {
+    const { instance_group, version_policy } = change.config
     const config = complete({ ...this.config, instance_group, version_policy })
     await this.#instances?.become(planInstances(config.instance_group), config)
     this.config = config
+    this.plan = { ...this.plan, ...change }
   }
 
   /** The config with the instance groups that its backend prefers where it names none. */
