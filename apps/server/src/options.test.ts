@@ -111,6 +111,8 @@ it('groups backend settings by backend, later ones winning', () => {
 
 it('accepts the console flags under up only', () => {
   expect(parseServeOptions(['--console-port=1'], {}, 'up').console.port).toBe(1)
+  const proxied = parseServeOptions(['--console-allowed-host=a.example', '--console-allowed-host=b.example'], {}, 'up')
+  expect(proxied.console.allowedHosts).toEqual(['a.example', 'b.example'])
   expect(fault('--console-port=1')).toContain('unrecognized')
 })
 
