@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -77,7 +77,11 @@ export async function makeDirectory(files: Readonly<Record<string, string | Uint
   const put = async (path: string, content: string | Uint8Array) => {
     const full = join(directory, path)
     await mkdir(path.endsWith('/') ? full : dirname(full), { recursive: true })
-    if (!path.endsWith('/')) await writeFile(full, content)
+    if (path.endsWith('/')) return
+    // Whole or not at all: whoever polls the directory meanwhile must not see half a file.
+    const draft = `${directory}.draft`
+    await writeFile(draft, content)
+    await rename(draft, full)
   }
   for (const [path, content] of Object.entries(files)) await put(path, content)
   return { directory, put, remove: () => rm(directory, { recursive: true, force: true }) }
