@@ -17,10 +17,16 @@ import type { ActiveRequest } from '../request.ts'
 import { FIXTURE_MODELS, testRequest } from '../testing.ts'
 import type { Backend, BackendContext, BackendInstance, Batch, BatchAnswer, InstanceSpec } from './contract.ts'
 
+/** The directory of a fixture, of those that load or of those that do not. */
+export function findFixture(model: string): string {
+  const whole = join(FIXTURE_MODELS, model)
+  return existsSync(whole) ? whole : join(FIXTURE_MODELS, '../broken', model)
+}
+
 /** A place and a log for a model of the fixture repository. */
 export function contextOf(model: string, change: Partial<BackendContext> = {}): BackendContext & { lines: string[] } {
   const lines: string[] = []
-  const modelDirectory = join(FIXTURE_MODELS, model)
+  const modelDirectory = findFixture(model)
   return {
     modelDirectory,
     versionDirectory: join(modelDirectory, '1'),
@@ -34,7 +40,7 @@ export function contextOf(model: string, change: Partial<BackendContext> = {}): 
 
 /** The config as written or of the fixture, completed with what needs no backend. */
 export async function configOf(model: string, text?: string): Promise<ModelConfig> {
-  const directory = join(FIXTURE_MODELS, model)
+  const directory = findFixture(model)
   const file = join(directory, 'config.pbtxt')
   const written = text ?? (existsSync(file) ? readFileSync(file, 'utf8') : '')
   const { config, problems } = parsePbtxt(written)

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { FIXTURE_MODELS } from '../../testing.ts'
-import { configOf } from '../contract.suite.ts'
+import { configOf, findFixture } from '../contract.suite.ts'
 import { openEnv } from './env.ts'
 import { readOnnxSignature } from './read-model.ts'
 import { planSession } from './session-plan.ts'
@@ -17,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true }))
 
-const fixture = (model: string) => join(FIXTURE_MODELS, model, '1', 'model.onnx')
+const fixture = (model: string) => join(findFixture(model), '1', 'model.onnx')
 
 async function readBytes(bytes: Uint8Array) {
   const path = join(directory, 'model.onnx')
