@@ -28,6 +28,12 @@ it('counts rows', () => {
   expect(check(ADD_SUB.replace('8', '0'), [A([16]), B([16])])).toBe(1)
 })
 
+it('names a repeated input among many', () => {
+  const many = Array.from({ length: 50 }, (_, i) => floats(`X${i}`, [1, 16]))
+  expect(() => check(ADD_SUB, [...many, A([1, 16]), A([1, 16])])).toThrow("input 'INPUT0' already exists in request")
+  expect(() => check(ADD_SUB, many)).toThrow('expected 2 inputs but got 50 inputs')
+})
+
 // Recorded answers of the original, byte for byte.
 it.each<[string, Tensor[], string]>([
   [

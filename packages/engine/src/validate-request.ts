@@ -7,6 +7,9 @@ const BATCH_NOTE =
   'shape. If you want to specify the full shape including the batch dim in your input dims config, try setting ' +
   'max_batch_size to zero. See the model configuration docs for more info on max_batch_size.'
 
+/** Up to here names are compared in pairs, which is the cheaper way for few. */
+const FEW_INPUTS = 16
+
 interface InputRule {
   readonly name: string
   readonly datatype: Datatype | undefined
@@ -52,9 +55,11 @@ export class RequestValidator {
   #checkNames(request: InferRequest, inputs: readonly Tensor[]): void {
     let required = 0
     let unknown = false
+    const seen = inputs.length > FEW_INPUTS ? new Set<string>() : undefined
     for (let i = 0; i < inputs.length; i++) {
       const name = inputs[i]?.name ?? ''
-      if (isRepeated(inputs, name, i)) refuse(`${nameRequest(request.id)}input '${name}' already exists in request`)
+      const repeated = seen === undefined ? isRepeated(inputs, name, i) : seen.size === seen.add(name).size
+      if (repeated) refuse(`${nameRequest(request.id)}input '${name}' already exists in request`)
       const rule = this.#inputs.get(name)
       if (rule === undefined) unknown = true
       else if (!rule.optional) required += 1

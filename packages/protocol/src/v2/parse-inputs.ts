@@ -2,7 +2,7 @@ import { BYTE_SIZE, DATATYPES, isDatatype, type Datatype } from '../datatype.ts'
 import { ConchError } from '../status.ts'
 import { countElements } from '../tensor.ts'
 import { explainData } from './explain-data.ts'
-import { OPEN_ARRAY } from './json-scan.ts'
+import { CLOSE_ARRAY, OPEN_ARRAY } from './json-scan.ts'
 import { failMember, readStringMember, readUnsignedMember, requireMember } from './json-values.ts'
 import type { RequestTarget } from './parse-request.ts'
 import { readData } from './read-data.ts'
@@ -11,6 +11,7 @@ import type { RegionRange, RequestInput } from './request.ts'
 import type { TensorSpan } from './request-scan.ts'
 
 const EMPTY = new Uint8Array(0)
+const MAX_INT64 = 2n ** 63n - 1n
 
 /** Judges the found inputs in order, taking binary ones from behind the JSON part. */
 export class InputParser {
@@ -35,24 +36,29 @@ export class InputParser {
 
   parse(spans: readonly TensorSpan[], id: string): RequestInput[] {
     const inputs: RequestInput[] = []
-    for (const span of spans) inputs.push(this.#parseInput(span, inputs, id))
+    const names = new Set<string>()
+    for (const span of spans) inputs.push(this.#parseInput(span, names, id))
     if (this.#next !== this.#body.length) {
       throw new ConchError('INVALID_ARG', `unexpected additional input data for model '${this.#target.model}'`)
     }
     return inputs
   }
 
-  #parseInput(span: TensorSpan, before: readonly RequestInput[], id: string): RequestInput {
+  #parseInput(span: TensorSpan, names: Set<string>, id: string): RequestInput {
     if (!span.isObject) throw new ConchError('INTERNAL', 'attempt to access JSON non-object as object')
     const s = this.#json
     const name = readStringMember(s, span.name, 'name')
     const datatype = readStringMember(s, span.datatype, 'datatype')
     const shape = span.dims ?? parseShape(s, span.shape)
-    if (before.some((input) => input.name === name)) {
-      throw new ConchError('INVALID_ARG', `[request id: ${id || '<id_unknown>'}] input '${name}' already exists in request`)
+    if (names.size === names.add(name).size) {
+      throw new ConchError(
+        'INVALID_ARG',
+        `[request id: ${id || '<id_unknown>'}] input '${name}' already exists in request`,
+      )
     }
     checkSingleSource(span)
     checkDatatype(name, datatype)
+    if (shape.some((dim) => dim > Number.MAX_SAFE_INTEGER)) refuseHugeShape(s, span, { name, datatype })
     const input = { name, datatype, shape }
     if (span.data >= 0) return { ...input, data: span.elements ?? this.#parseData(span, input), region: undefined }
     if (span.region >= 0) return { ...input, data: EMPTY, region: parseRegion(s, span) }
@@ -73,7 +79,9 @@ export class InputParser {
     const from = this.#next
     const missing = from + size - this.#body.length
     if (missing > 0) {
-      const hint = this.#headerGiven ? '' : '; a request with binary data needs the header Inference-Header-Content-Length'
+      const hint = this.#headerGiven
+        ? ''
+        : '; a request with binary data needs the header Inference-Header-Content-Length'
       throw new ConchError(
         'INVALID_ARG',
         `unexpected size for input '${name}', expecting ${missing} additional bytes for model '${this.#target.model}'${hint}`,
@@ -119,25 +127,46 @@ function checkDatatype(name: string, datatype: string): asserts datatype is Data
 /** The number of elements of a JSON tensor, refusing what cannot be held. A scalar shape `[]` counts as empty there. */
 function countJsonElements(input: { name: string; datatype: Datatype; shape: number[] }, limit: number): number {
   const { name, datatype, shape } = input
-  const text = `invalid shape for input '${name}': shape [${shape.slice(0, 32).join(',')}]`
-  if (shape.some((dim) => dim >= 2 ** 63)) {
+  const count = shape.length === 0 ? 0 : countElements(shape)
+  const size = count * BYTE_SIZE[datatype]
+  if (size <= limit) return count
+  const bytes = size <= Number.MAX_SAFE_INTEGER ? BigInt(size) : countBytes(shape.map(BigInt), { name, datatype })
+  throw new ConchError(
+    'INVALID_ARG',
+    `JSON input '${name}' has a byte_size (${bytes} bytes) that exceeds the maximum allowed value of ${limit} bytes. Use --http-max-input-size to increase the limit.`,
+  )
+}
+
+/** Exact, for shapes that doubles cannot count. Refuses what a signed 64-bit integer cannot hold. */
+function countBytes(dims: readonly bigint[], { name, datatype }: { name: string; datatype: Datatype }): bigint {
+  const text = `invalid shape for input '${name}': shape [${dims.slice(0, 32).join(',')}]`
+  if (dims.some((dim) => dim > MAX_INT64)) {
     throw new ConchError('INVALID_ARG', `${text} contains one or more invalid dimensions`)
   }
-  const count = shape.length === 0 ? 0 : countElements(shape)
-  if (count > Number.MAX_SAFE_INTEGER || shape.some((dim) => dim > Number.MAX_SAFE_INTEGER)) {
-    throw new ConchError(
-      'INVALID_ARG',
-      `${text} causes total element count to exceed maximum size of 9223372036854775807`,
-    )
+  const count = dims.reduce((product, dim) => product * dim, 1n)
+  if (count > MAX_INT64) {
+    throw new ConchError('INVALID_ARG', `${text} causes total element count to exceed maximum size of ${MAX_INT64}`)
   }
-  const size = count * BYTE_SIZE[datatype]
-  if (size > limit) {
-    throw new ConchError(
-      'INVALID_ARG',
-      `JSON input '${name}' has a byte_size (${size} bytes) that exceeds the maximum allowed value of ${limit} bytes. Use --http-max-input-size to increase the limit.`,
-    )
-  }
-  return count
+  const size = count * BigInt(BYTE_SIZE[datatype])
+  if (size <= MAX_INT64) return size
+  throw new ConchError(
+    'INVALID_ARG',
+    `byte size overflow for input '${name}': shape [${dims.join(',')}] of ${datatype}`,
+  )
+}
+
+/** Dimensions beyond 2^53 are never those of a tensor; they are read again, exactly, to say so. */
+function refuseHugeShape(s: Uint8Array, span: TensorSpan, input: { name: string; datatype: Datatype }): never {
+  const end = s.indexOf(CLOSE_ARRAY, span.shape)
+  const dims = new TextDecoder()
+    .decode(s.subarray(span.shape + 1, end))
+    .split(',')
+    .map((dim) => BigInt(dim.trim()))
+  const size = countBytes(dims, input)
+  throw new ConchError(
+    'INVALID_ARG',
+    `invalid shape for input '${input.name}': shape [${dims.join(',')}] takes ${size} bytes, more than a request can bring`,
+  )
 }
 
 export function parseRegion(s: Uint8Array, span: TensorSpan): RegionRange {

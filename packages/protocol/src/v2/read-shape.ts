@@ -24,12 +24,23 @@ export function findUnsignedEnd(s: Uint8Array, at: number): number {
   const c = s[end] ?? 0
   const digits = end - at
   if (digits === 0 || digits > 20 || c === 0x2e || c === 0x65 || c === 0x45) return -1
-  return digits < 20 || readUnsigned(s, at, end) < 2 ** 64 ? end : -1
+  return digits < 20 || fitsUnsigned64(s, at) ? end : -1
+}
+
+const MAX_UNSIGNED = '18446744073709551615'
+
+/** Whether twenty digits are at most 2^64-1. */
+function fitsUnsigned64(s: Uint8Array, at: number): boolean {
+  for (let i = 0; i < 20; i += 1) {
+    const difference = (s[at + i] ?? 0) - MAX_UNSIGNED.charCodeAt(i)
+    if (difference !== 0) return difference < 0
+  }
+  return true
 }
 
 /** Exact below 2^53; above, the nearest double. */
 export function readUnsigned(s: Uint8Array, at: number, end: number): number {
   let value = 0
   for (let i = at; i < end; i += 1) value = value * 10 + (s[i] ?? 0) - 0x30
-  return value
+  return value <= Number.MAX_SAFE_INTEGER ? value : Number(new TextDecoder().decode(s.subarray(at, end)))
 }
