@@ -52,6 +52,10 @@ it.each([
   ['GET', '/v2/models/echo/versions/1', 200],
   ['GET', '/v2/models/stats', 200],
   ['GET', '/v2/models/echo/versions/1/ready', 200],
+  ['GET', '/v2/models/echo/versions/01', 200],
+  ['GET', '/v2/models/echo/versions/99999999999999999999', 400],
+  ['GET', '/v2/models/echo/versions/9223372036854775808/config', 400],
+  ['GET', '/v2/models/echo/versions/99999999999999999999/stats', 400],
   ['GET', '/v2/models/nope/ready', 400],
   ['GET', '/v2/models/nope', 404],
   ['GET', '/v2/systemsharedmemory/status', 200],
@@ -229,6 +233,20 @@ it('refuses a decoupled model, whatever the body', async () => {
       body: Buffer.from('{"error":"HTTP end point doesn\'t support models with decoupled transaction policy"}'),
     })
   }
+})
+
+it.each([
+  ['inputs', 'inputs', { shared_memory_region: 'r', shared_memory_byte_size: 8 }],
+  ['outputs', 'outputs', { shared_memory_region: 'r', shared_memory_byte_size: 8 }],
+])('refuses %s in a region that there is not', async (_, place, parameters) => {
+  const request = { inputs: [{ name: 'IN', datatype: 'FP32', shape: [2], data: [1, 2] }], outputs: [{ name: 'OUT' }] }
+  const tensor = { name: 'IN', datatype: 'FP32', shape: [2], parameters }
+  const { open } = await openFace()
+  const reply = await open()
+    .send(post(INFER, JSON.stringify({ ...request, [place]: [tensor] })))
+    .reply()
+  expect(reply?.status).toBe(404)
+  expect(reply?.body.toString()).toBe(`{"error":"Unable to find shared memory region: 'r'"}`)
 })
 
 it('shows nothing of an unexpected error', async () => {

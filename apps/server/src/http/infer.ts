@@ -9,6 +9,7 @@ import { decodeBody, encodeBody, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import type { ContentType } from './reply.ts'
 import { send, sendError } from './reply.ts'
+import { checkRegions } from './shared-memory.ts'
 
 /** `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. */
 export async function answerInfer(exchange: Exchange): Promise<void> {
@@ -40,6 +41,7 @@ async function readRequest(exchange: Exchange): Promise<InferRequest | undefined
     const headerLength = parseHeaderLength(exchange.headers.inferenceLength, body.length)
     errors = 'application/json'
     const request = await parse(exchange, body, headerLength)
+    checkRegions(request)
     return addForwarded(exchange, request)
   } catch (error) {
     sendError(exchange, error, errors)

@@ -66,6 +66,8 @@ const OF_MEMORY = new Map<string, Route>([
 
 const MODELS = '/v2/models/'
 const VERSION = /^\/versions\/([0-9]+)(?=\/|$)/
+/** Versions are numbers there: `01` is 1. */
+const LEADING_ZEROS = /^0+(?=[0-9])/
 const REPOSITORY = /^\/v2\/repository(?:\/([^/]+))?\/(?:(index)|models\/([^/]+)\/(load|unload))$/
 const MEMORY = /^\/v2\/(system|cuda)sharedmemory(?:\/region\/([^/]+))?\/(status|register|unregister)$/
 
@@ -97,7 +99,7 @@ function findModelRoute(exchange: Exchange): Route | undefined {
   if (plainRoute) return plainRoute
   const version = VERSION.exec(rest)
   if (!version) return undefined
-  exchange.version = version[1] ?? ''
+  exchange.version = (version[1] ?? '').replace(LEADING_ZEROS, '')
   const tail = rest.slice(version[0].length)
   return tail === '/trace/setting' ? undefined : OF_MODEL.get(tail)
 }
