@@ -1,26 +1,18 @@
 import type { Socket } from 'node:net'
 
-/** What one connection has in flight. When the client goes, everything of it is cancelled. */
+/** One client connection. What it has in flight is cancelled together when the client goes: one signal serves them all. */
 export class Connection {
-  readonly #running = new Set<AbortController>()
-  #gone = false
+  #controller: AbortController | undefined = undefined
 
-  /** A signal that aborts when the client goes; `release` must be called when the answer is known. */
-  open(): AbortController {
-    const controller = new AbortController()
-    if (this.#gone) controller.abort()
-    else this.#running.add(controller)
-    return controller
-  }
-
-  release(controller: AbortController): void {
-    this.#running.delete(controller)
+  /** Aborts when the client goes. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    return this.#controller.signal
   }
 
   close(): void {
-    this.#gone = true
-    for (const controller of this.#running) controller.abort()
-    this.#running.clear()
+    if (this.#controller === undefined) this.#controller = new AbortController()
+    this.#controller.abort()
   }
 }
 

@@ -86,7 +86,7 @@ async function run(
 ): Promise<void> {
   const { face, connection } = exchange
   const timings = newTimings()
-  const controller = connection.open()
+  const controller = new AbortController()
   let failure: unknown
   // A response that cannot be written down ends the request; the engine must not see that error.
   const deliver = (response: InferResponse) => {
@@ -98,11 +98,9 @@ async function run(
     }
   }
   try {
-    await face.engine.stream(request, deliver, { signal: controller.signal, timings })
+    await face.engine.stream(request, deliver, { signal: AbortSignal.any([connection.signal, controller.signal]), timings })
   } catch (error) {
     throw failure ?? (timings.computeStart === 0 ? new Refused(error) : error)
-  } finally {
-    connection.release(controller)
   }
   if (failure !== undefined) throw failure
 }

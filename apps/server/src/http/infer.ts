@@ -17,15 +17,12 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
   const request = await readRequest(exchange)
   if (request === undefined) return
   const timings = newTimings()
-  const controller = connection.open()
   let response: InferResponse
   try {
-    response = await face.engine.infer(request, { signal: controller.signal, timings })
+    response = await face.engine.infer(request, { signal: connection.signal, timings })
   } catch (error) {
     // What failed once it ran is told as plain text, what was refused before as JSON: the original's habit.
     return sendError(exchange, error, timings.computeStart > 0 ? 'text/plain' : 'application/json')
-  } finally {
-    connection.release(controller)
   }
   return sendResponse(exchange, request, rank(exchange, request, response))
 }

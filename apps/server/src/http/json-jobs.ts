@@ -25,12 +25,17 @@ export function runJsonJob(job: JsonJob): JsonResult {
   }
 }
 
-/** The memory behind a job or a result, each buffer once: it is handed over, not copied. */
+/** The memory behind a job or a result, each buffer once: it is handed over, not copied. What is small may share its
+ * memory with others and is copied. */
 export function findBuffers(value: JsonJob | JsonResult): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>()
-  for (const view of findViews(value)) if (view.buffer instanceof ArrayBuffer) buffers.add(view.buffer)
+  for (const { buffer, length } of findViews(value)) {
+    if (buffer instanceof ArrayBuffer && length > SMALL) buffers.add(buffer)
+  }
   return [...buffers]
 }
+
+const SMALL = 64 * 1024
 
 function findViews(value: JsonJob | JsonResult): readonly Uint8Array[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []

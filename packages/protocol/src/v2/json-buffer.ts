@@ -8,6 +8,23 @@ const ESCAPES: readonly (string | undefined)[] = Array.from({ length: 0x60 }, (_
   return c < 0x20 ? `\\u00${HEX[c >> 4]}${HEX[c & 15]}` : undefined
 })
 
+/** Small texts share one piece of memory: taking a part of it is far cheaper than new memory for each. Never used twice. */
+const SLAB = 65_536
+const SMALL = 4_096
+let slab = new Uint8Array(SLAB)
+let taken = 0
+
+function takeMemory(capacity: number): Uint8Array {
+  if (capacity > SMALL) return new Uint8Array(capacity)
+  if (taken + capacity > SLAB) {
+    slab = new Uint8Array(SLAB)
+    taken = 0
+  }
+  const part = slab.subarray(taken, taken + capacity)
+  taken += capacity
+  return part
+}
+
 /** JSON text being written, in the original's dialect (reference: front door §1.3), as UTF-8 in a growing buffer. */
 export class JsonBuffer {
   bytes: Uint8Array
@@ -16,8 +33,8 @@ export class JsonBuffer {
   size = 0
 
   constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity)
-    this.view = new DataView(this.bytes.buffer)
+    this.bytes = takeMemory(capacity)
+    this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
   }
 
   /** Makes room for `more` bytes; `bytes` may be another array afterwards. */
