@@ -6,6 +6,7 @@ import { env, root } from './setup.mjs'
 import { ensureChromium, ensurePython, python } from './setup-tests.mjs'
 
 export const RESULTS = path.join(root, '.cache', 'test')
+const COMPAT = path.join(root, 'apps', 'server', 'test', 'compat')
 const CONFORMANCE = path.join(root, 'apps', 'server', 'test', 'conformance')
 
 /** Runs a command in sight of the user; answers its exit code. */
@@ -60,8 +61,7 @@ async function runConformance(extra) {
   if (rules !== 0) return { passed: 0, failed: 1, note: 'the rules of the expected failures are broken' }
 
   const file = path.join(RESULTS, 'conformance.json')
-  // No gRPC listener yet: without this flag every server start would wait for its port.
-  const server = `'${path.join(root, 'bin', 'conch')}' serve --allow-grpc=false`
+  const server = `'${path.join(root, 'bin', 'conch')}' serve`
   const code = await pytest([
     `--server=${server}`,
     `--summary=${file}`,
@@ -83,6 +83,16 @@ async function runConformance(extra) {
     failed: counts.failed + (code === 0 ? 0 : counts.xpassed),
     note: notes.filter(Boolean).join(', '),
   })
+}
+
+async function runCompat(extra) {
+  await ensurePython()
+  const file = path.join(RESULTS, 'compat.xml')
+  const code = await show(python, ['-m', 'pytest', '-q', '-r', 'fEs', '--junitxml', file, ...extra], { cwd: COMPAT })
+  const report = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const count = (name) => Number(new RegExp(`${name}="(\\d+)"`).exec(report)?.[1] ?? 0)
+  const [tests, failed, skipped] = [count('tests'), count('failures') + count('errors'), count('skipped')]
+  return verdict(code, { passed: tests - failed - skipped, failed, note: counted(skipped, 'skipped') })
 }
 
 async function runJourney(extra) {
@@ -108,5 +118,6 @@ export const steps = [
   { name: 'unit', what: 'unit, property, wire and document tests', run: runUnit },
   { name: 'console', what: 'the console builds', run: tool('build:console') },
   { name: 'conformance', what: 'black-box suite against bin/conch serve', run: runConformance },
+  { name: 'compat', what: "the same numbers as Python's ONNX Runtime", run: runCompat },
   { name: 'journey', what: 'a person in a browser', run: runJourney },
 ]

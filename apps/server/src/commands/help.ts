@@ -59,8 +59,8 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'zoo',
     {
-      summary: 'list example models and add them to a repository',
-      usage: 'conch zoo list | conch zoo add NAME [--model-repository=DIR]',
+      summary: 'list bigger models, add them to a repository, remove them',
+      usage: 'conch zoo list | conch zoo add NAME… | conch zoo remove NAME… [--model-repository=DIR]',
       examples: ['conch zoo list', 'conch zoo add minilm --model-repository=examples/models'],
       run: async (args) => (await import('./zoo.ts')).runZoo(args),
     },

