@@ -98,7 +98,10 @@ async function run(
     }
   }
   try {
-    await face.engine.stream(request, deliver, { signal: AbortSignal.any([connection.signal, controller.signal]), timings })
+    await face.engine.stream(request, deliver, {
+      signal: AbortSignal.any([connection.signal, controller.signal]),
+      timings,
+    })
   } catch (error) {
     throw failure ?? (timings.computeStart === 0 ? new Refused(error) : error)
   }
