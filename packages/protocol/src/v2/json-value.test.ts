@@ -8,7 +8,8 @@ const read = (text: string) => parseJson(new TextEncoder().encode(text))
 function plain(value: JsonValue): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map((item: JsonValue) => plain(item))
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v as JsonValue)]))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v as JsonValue)]))
   return value
 }
 
@@ -22,7 +23,9 @@ it('reads what JSON.parse reads', () => {
 
 it('keeps integers exact, takes the words for non-finite numbers, and the first of equal names', () => {
   expect(read('[9007199254740993,-1,1.0,NaN,-Infinity]')).toEqual([9007199254740993n, -1n, 1, Number.NaN, -Infinity])
-  expect(read('{"a":1,"a":2,"b":[[],{}]}')).toEqual(Object.assign(Object.create(null), { a: 1n, b: [[], Object.create(null)] }))
+  expect(read('{"a":1,"a":2,"b":[[],{}]}')).toEqual(
+    Object.assign(Object.create(null), { a: 1n, b: [[], Object.create(null)] }),
+  )
 })
 
 it('treats __proto__ as a name', () => {
@@ -44,4 +47,9 @@ it('stops at 100 levels, and survives a hundred thousand', () => {
   expect(() => read(`${'['.repeat(100)}1${']'.repeat(100)}`)).not.toThrow()
   expect(() => read(`${'['.repeat(101)}1${']'.repeat(101)}`)).toThrow('nesting depth')
   expect(() => read('['.repeat(100_000) + ']'.repeat(100_000))).toThrow('nesting depth')
+})
+
+it('holds at most a hundred thousand values', () => {
+  expect(read(`[${'1,'.repeat(99_998)}1]`)).toHaveLength(99_999)
+  expect(() => read(`[${'1,'.repeat(99_999)}1]`)).toThrow('JSON holds more than 100000 values')
 })

@@ -18,9 +18,12 @@ import { readText } from './json-text.ts'
 import { readBoolean, readNumeric } from './json-values.ts'
 
 /** JSON as data: integers are bigint, other numbers number, so that nothing is lost. Objects have no prototype. */
-export type JsonValue = null | boolean | bigint | number | string | readonly JsonValue[] | { readonly [member: string]: JsonValue }
+export type JsonValue =
+  null | boolean | bigint | number | string | readonly JsonValue[] | { readonly [member: string]: JsonValue }
 
 const MAX_DEPTH = 100
+/** Of a control body; objects cost many times the bytes of their text. */
+const MAX_VALUES = 100_000
 
 /** Reads a whole document in the original's dialect, with its texts for mistakes. For control bodies, not for tensors. */
 export function parseJson(bytes: Uint8Array): JsonValue {
@@ -33,6 +36,7 @@ export function parseJson(bytes: Uint8Array): JsonValue {
 class Reader {
   readonly #bytes: Uint8Array
   #at: number
+  #values = 0
 
   constructor(bytes: Uint8Array, at: number) {
     this.#bytes = bytes
@@ -40,7 +44,10 @@ class Reader {
   }
 
   value(depth: number): JsonValue {
-    if (depth > MAX_DEPTH) throw new ConchError('INVALID_ARG', `JSON nesting depth exceeds maximum allowed limit (${MAX_DEPTH})`)
+    this.#values += 1
+    if (this.#values > MAX_VALUES) throw new ConchError('INVALID_ARG', `JSON holds more than ${MAX_VALUES} values`)
+    if (depth > MAX_DEPTH)
+      throw new ConchError('INVALID_ARG', `JSON nesting depth exceeds maximum allowed limit (${MAX_DEPTH})`)
     const s = this.#bytes
     const at = this.#at
     if (s[at] === OPEN_OBJECT) return this.#object(depth)

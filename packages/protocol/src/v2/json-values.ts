@@ -1,4 +1,5 @@
 import { ConchError } from '../status.ts'
+import { checkEntries } from './entries.ts'
 import {
   CLOSE_OBJECT,
   COMMA,
@@ -67,7 +68,10 @@ export function findMembers(s: Uint8Array, object: number): Map<string, number> 
   for (;;) {
     const name = readText(s, at + 1, skipString(s, at) - 1)
     const value = skipKey(s, at)
-    if (!members.has(name)) members.set(name, value)
+    if (!members.has(name)) {
+      checkEntries(members.size, 'parameters')
+      members.set(name, value)
+    }
     at = skipSpace(s, skipValue(s, value))
     if (s[at] !== COMMA) return members
     at = skipSpace(s, at + 1)

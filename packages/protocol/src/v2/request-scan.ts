@@ -1,6 +1,7 @@
 import { isDatatype } from '../datatype.ts'
 import { BYTE_SIZE } from '../datatype.ts'
 import { countElements } from '../tensor.ts'
+import { checkEntries } from './entries.ts'
 import {
   checkDocumentEnd,
   CLOSE_ARRAY,
@@ -131,6 +132,7 @@ export class RequestScan {
     at = skipSpace(s, at + 1)
     if (s[at] === CLOSE_ARRAY) return at + 1
     for (;;) {
+      checkEntries(list.length, place === 'input' ? 'inputs' : 'outputs')
       const tensor = new TensorSpan()
       this.#tensor = tensor
       list.push(tensor)
@@ -187,7 +189,8 @@ export class RequestScan {
   /** Returns the position behind `data` if it could be read at once. */
   #readData(tensor: TensorSpan, at: number): number | undefined {
     const s = this.#bytes
-    if (tensor.shape < 0 || tensor.datatype < 0 || s[tensor.datatype] !== QUOTE || s[at] !== OPEN_ARRAY) return undefined
+    if (tensor.shape < 0 || tensor.datatype < 0 || s[tensor.datatype] !== QUOTE || s[at] !== OPEN_ARRAY)
+      return undefined
     const datatype = readString(s, tensor.datatype)
     tensor.dims = readShape(s, tensor.shape)
     if (tensor.dims === undefined || !isDatatype(datatype)) return undefined
