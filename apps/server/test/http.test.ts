@@ -355,6 +355,20 @@ it('reads and writes large JSON off the engine thread, with the same result', as
   expect((await client.reply())?.status).toBe(500)
 })
 
+it('reads a large body for generate off the engine thread, with the same result', async () => {
+  const { open } = await openFace()
+  const client = open().send(
+    post('/v2/models/echo/generate', `{"IN":[${'1,'.repeat(700_000)}1]}`),
+    post('/v2/models/echo/generate', `{"IN":[${'1,'.repeat(700_000)}"x"]}`),
+  )
+  expect((await client.reply())?.body.length).toBeGreaterThan(2_800_000)
+  const refused = await client.reply()
+  expect([refused?.status, refused?.body.toString()]).toEqual([
+    500,
+    `{"error":"Unable to parse 'data': attempt to access JSON non-number as double"}`,
+  ])
+})
+
 it('ends idle connections when it drains, and answers what runs', async () => {
   let finish = () => undefined as void
   const slow = new Promise<void>((resolve) => (finish = resolve))

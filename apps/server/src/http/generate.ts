@@ -1,4 +1,4 @@
-import { ConchError, encodeGenerateResponse, HTTP_STATUS, parseGenerateRequest } from '@conch/protocol'
+import { ConchError, encodeGenerateResponse, HTTP_STATUS } from '@conch/protocol'
 import type { InferRequest, InferResponse } from '@conch/protocol'
 import type { Exchange } from './exchange.ts'
 import { checkVersion } from './infer.ts'
@@ -67,7 +67,7 @@ async function readGenerate(exchange: Exchange): Promise<InferRequest> {
   }
   const target = { model, version, maxInputSize: face.options.maxInputSize }
   checkJsonSize(Number(headers.contentLength ?? 0), target.maxInputSize)
-  return parseGenerateRequest(await readBody(exchange, target.maxInputSize + 1), metadata.inputs, target)
+  return face.workers.parseGenerate(await readBody(exchange, target.maxInputSize + 1), metadata.inputs, target)
 }
 
 /** Marks an error from before the model ran. */

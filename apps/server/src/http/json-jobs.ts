@@ -1,5 +1,12 @@
-import { encodeInferResponse, parseInferRequest, parseJson } from '@conch/protocol'
-import type { EncodedResponse, InferRequest, InferResponse, JsonValue, RequestTarget } from '@conch/protocol'
+import { encodeInferResponse, parseGenerateRequest, parseInferRequest, parseJson } from '@conch/protocol'
+import type {
+  EncodedResponse,
+  GenerateInput,
+  InferRequest,
+  InferResponse,
+  JsonValue,
+  RequestTarget,
+} from '@conch/protocol'
 
 /** Work on large JSON that may run on another thread: plain data in, plain data out. */
 export type JsonJob =
@@ -7,6 +14,12 @@ export type JsonJob =
       readonly kind: 'request'
       readonly body: Uint8Array
       readonly headerLength: number | undefined
+      readonly target: RequestTarget
+    }
+  | {
+      readonly kind: 'generate'
+      readonly body: Uint8Array
+      readonly inputs: readonly GenerateInput[]
       readonly target: RequestTarget
     }
   | { readonly kind: 'response'; readonly response: InferResponse; readonly request: InferRequest }
@@ -18,6 +31,8 @@ export function runJsonJob(job: JsonJob): JsonResult {
   switch (job.kind) {
     case 'request':
       return parseInferRequest(job.body, job.headerLength, job.target)
+    case 'generate':
+      return parseGenerateRequest(job.body, job.inputs, job.target)
     case 'response':
       return encodeInferResponse(job.response, job.request)
     case 'json':

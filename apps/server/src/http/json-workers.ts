@@ -1,7 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { ConchError, encodeInferResponse, parseInferRequest, parseJson } from '@conch/protocol'
-import type { EncodedResponse, InferRequest, InferResponse, JsonValue, RequestTarget } from '@conch/protocol'
+import { ConchError, encodeInferResponse, parseGenerateRequest, parseInferRequest, parseJson } from '@conch/protocol'
+import type {
+  EncodedResponse,
+  GenerateInput,
+  InferRequest,
+  InferResponse,
+  JsonValue,
+  RequestTarget,
+} from '@conch/protocol'
 import type { JsonJob, JsonResult } from './json-jobs.ts'
 import { findBuffers } from './json-jobs.ts'
 import type { JsonAnswer } from './json-thread.ts'
@@ -44,6 +51,15 @@ export class JsonWorkers {
   ): InferRequest | Promise<InferRequest> {
     if ((headerLength ?? body.length) < LIMITS.jsonOffThread) return parseInferRequest(body, headerLength, target)
     return this.#run({ kind: 'request', body, headerLength, target }) as Promise<InferRequest>
+  }
+
+  parseGenerate(
+    body: Buffer,
+    inputs: readonly GenerateInput[],
+    target: RequestTarget,
+  ): InferRequest | Promise<InferRequest> {
+    if (body.length < LIMITS.jsonOffThread) return parseGenerateRequest(body, inputs, target)
+    return this.#run({ kind: 'generate', body, inputs, target }) as Promise<InferRequest>
   }
 
   /** `jsonBytes` is about the size of the tensors that are delivered as JSON. */
