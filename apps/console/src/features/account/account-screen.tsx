@@ -19,7 +19,7 @@ export function AccountScreen() {
   const { user } = useSession()
   return (
     <Page title="Account" note={`${user.name} · ${user.role}`}>
-      <div className="grid items-start gap-3 md:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-3 md:grid-cols-2">
         <PasswordCard />
         <ServerCard />
       </div>

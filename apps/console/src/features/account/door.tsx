@@ -2,12 +2,11 @@
 import type { ReactNode } from 'react'
 import { Logo } from '../../ui/logo.tsx'
 import { Toaster } from '../../ui/toaster.tsx'
-import { TipProvider } from '../../ui/tip.tsx'
 
 /** The frame of the pages before sign-in. */
 export function Door({ title, note, children }: { title: string; note: ReactNode; children: ReactNode }) {
   return (
-    <TipProvider>
+    <>
       <main className="flex min-h-dvh items-start justify-center px-4 py-[12vh]">
         <div className="w-full max-w-sm">
           <div className="mb-6 flex items-center gap-2.5">
@@ -20,6 +19,6 @@ export function Door({ title, note, children }: { title: string; note: ReactNode
         </div>
       </main>
       <Toaster />
-    </TipProvider>
+    </>
   )
 }

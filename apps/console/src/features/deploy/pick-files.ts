@@ -38,9 +38,16 @@ export function chooseFiles(picked: readonly Picked[]): Choice {
 
 /** Reads what was dropped, folders included. */
 export async function readDrop(transfer: DataTransfer): Promise<Picked[]> {
-  // The list is emptied when the event is over, so the entries are taken before anything is awaited.
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
-  const found = await Promise.all(entries.map((entry) => readEntry(entry, '')))
+  // The list is emptied when the event is over, so everything is taken before anything is awaited.
+  const dropped = [...transfer.items]
+    .filter((item) => item.kind === 'file')
+    .map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
+  const found = await Promise.all(
+    dropped.map(({ entry, file }) => {
+      if (entry !== null) return readEntry(entry, '')
+      return file === null ? [] : [{ file, path: file.name }]
+    }),
+  )
   return found.flat()
 }
 

@@ -32,7 +32,7 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
   const problems = useMemo(() => mergeProblems(lasting, check.problems), [lasting, check.problems])
   const fix = (problem: ConfigProblem) => problem.fix && setText(applyEdits(text, problem.fix.edits))
   return (
-    <div className="grid items-start gap-3 lg:grid-cols-2">
+    <div className="grid grid-cols-1 items-start gap-3 lg:grid-cols-2">
       <div className="min-w-0 space-y-3">
         <SignatureCard inspection={inspection} />
         <Card>
@@ -52,7 +52,7 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
         <FileList files={inspection.files} />
       </div>
       <div className="min-w-0 space-y-3 lg:sticky lg:top-3">
-        <Card className="flex h-[24rem] flex-col overflow-hidden">
+        <Card className="flex h-[24rem] flex-col overflow-hidden has-[.cm-focused]:border-accent has-[.cm-focused]:ring-1 has-[.cm-focused]:ring-accent">
           <CardHead title="config.pbtxt" note="yours to change">
             <CopyButton text={text} label="Copy the config" />
           </CardHead>

@@ -18,6 +18,7 @@ const LINE_PX = 22
 export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: boolean }) {
   const scroller = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
+  const lastTop = useRef(0)
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroller.current,
@@ -32,7 +33,12 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
   }, [follow, count, height, virtual])
   const onScroll = () => {
     const box = scroller.current
-    if (box !== null) atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX
+    if (box === null) return
+    const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX
+    // New lines push the end away without anybody scrolling: only a way up is a wish to stay.
+    if (near) atEnd.current = true
+    else if (box.scrollTop < lastTop.current) atEnd.current = false
+    lastTop.current = box.scrollTop
   }
   return (
     // A region that scrolls must be reachable by the keyboard.

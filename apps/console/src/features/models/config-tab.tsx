@@ -26,8 +26,8 @@ export function ConfigTab({ model }: { model: ModelDetails }) {
   useWarnBeforeLeaving(draft.changed)
   const fix = (problem: ConfigProblem) => problem.fix && draft.setText(applyEdits(draft.text, problem.fix.edits))
   return (
-    <div className="grid items-start gap-3 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
-      <Card className="flex h-[34rem] max-h-[70vh] min-h-80 flex-col overflow-hidden">
+    <div className="grid grid-cols-1 items-start gap-3 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
+      <Card className="flex h-[34rem] max-h-[70vh] min-h-80 flex-col overflow-hidden has-[.cm-focused]:border-accent has-[.cm-focused]:ring-1 has-[.cm-focused]:ring-accent">
         <CardHead
           title="config.pbtxt"
           note={model.configText === null ? 'not there yet: everything is read from the model' : undefined}

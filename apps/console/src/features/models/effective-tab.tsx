@@ -56,30 +56,24 @@ export function EffectiveTab({ values }: { values: readonly EffectiveValue[] }) 
 
 function EffectiveTable({ rows }: { rows: readonly EffectiveValue[] }) {
   return (
-    <table className="w-full table-fixed">
-      <thead className="sr-only">
-        <tr>
-          <th>Setting</th>
-          <th>Value</th>
-          <th>Origin</th>
-        </tr>
-      </thead>
-      <tbody className="divide-y">
-        {rows.map((row) => {
-          const origin = ORIGINS[row.origin]
-          return (
-            <tr key={row.path} className="h-8 hover:bg-hover/60">
-              <td className="w-1/2 px-3 py-1 font-mono text-xs break-words text-soft">{row.path}</td>
-              <td className="px-3 py-1 font-mono text-xs break-words">{row.value}</td>
-              <td className="w-24 px-3 text-right">
-                <Badge tone={origin.tone} title={origin.note}>
-                  {origin.label}
-                </Badge>
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
+    <dl className="divide-y">
+      {rows.map((row) => {
+        const origin = ORIGINS[row.origin]
+        return (
+          <div
+            key={row.path}
+            className="flex min-h-8 flex-wrap items-center gap-x-3 px-3 py-1 font-mono text-xs hover:bg-hover/60"
+          >
+            <dt className="w-1/2 break-words text-soft max-md:w-full">{row.path}</dt>
+            <dd className="min-w-0 flex-1 break-words">{row.value}</dd>
+            <dd className="font-sans">
+              <Badge tone={origin.tone} title={origin.note}>
+                {origin.label}
+              </Badge>
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
   )
 }

@@ -27,13 +27,13 @@ export function FilesTab({ model }: { model: ModelDetails }) {
           The model’s folder is empty.
         </Empty>
       ) : (
-        <table className="w-full min-w-[36rem]">
+        <table className="w-full">
           <thead className="text-left text-xs text-mute">
             <tr className="h-7 border-b [&>th]:px-3 [&>th]:font-medium [&>th]:whitespace-nowrap">
               <th className="w-full">Path</th>
               <th className="text-right">Size</th>
-              <th>Changed</th>
-              <th>SHA-256</th>
+              <th className="max-md:hidden">Changed</th>
+              <th className="max-md:hidden">SHA-256</th>
             </tr>
           </thead>
           <tbody className="divide-y">
@@ -52,7 +52,7 @@ function FileLine({ file, onOpen }: { file: FileRow; onOpen: () => void }) {
   const readable = TEXT.test(file.path) && file.size <= LONGEST_SHOWN
   return (
     <tr className="h-9 [&>td]:px-3 [&>td]:whitespace-nowrap">
-      <td className="font-mono text-xs">
+      <td className="font-mono text-xs !whitespace-normal break-all">
         {file.path}
         {readable && (
           <Button tone="quiet" size="tiny" className="ml-1" aria-label={`Show ${file.path}`} onClick={onOpen}>
@@ -61,10 +61,10 @@ function FileLine({ file, onOpen }: { file: FileRow; onOpen: () => void }) {
         )}
       </td>
       <td className="text-right tabular-nums">{formatBytes(file.size)}</td>
-      <td className="text-soft">
+      <td className="text-soft max-md:hidden">
         <When at={file.modified} />
       </td>
-      <td className="font-mono text-xs text-mute">
+      <td className="font-mono text-xs text-mute max-md:hidden">
         {file.sha256 === null ? (
           '–'
         ) : (

@@ -11,8 +11,8 @@ import { readFacts } from './facts.ts'
 export function OverviewTab({ model }: { model: ModelDetails }) {
   const { metadata } = model
   return (
-    <div className="grid items-start gap-3 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
-      <div className="space-y-3">
+    <div className="grid grid-cols-1 items-start gap-3 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
+      <div className="min-w-0 space-y-3">
         {metadata === null ? (
           <Card>
             <Empty icon={PowerOff} title="No version is ready">
@@ -49,7 +49,7 @@ function TensorCard({ title, rows, labels }: TensorCardProps) {
   return (
     <Card className="overflow-x-auto">
       <CardHead title={title} note={formatCount(rows.length)} />
-      <table className="w-full min-w-96 table-fixed">
+      <table className="w-full table-fixed">
         <thead className="text-left text-xs text-mute">
           <tr className="h-7 border-b">
             <th className="w-1/2 px-3 font-medium">Name</th>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useRefusal, useSession } from '../../api/session.tsx'
 import { Action } from '../../ui/action.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
+import { Confirm } from '../../ui/lazy-dialog.tsx'
 import type { BulkVerb } from './bulk.ts'
 import { refuseByMode } from './control-mode.ts'
 

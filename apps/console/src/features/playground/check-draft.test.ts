@@ -9,6 +9,7 @@ const input = (shape: number[], values: string[], datatype: Datatype = 'FP32') =
   shape,
   values,
   source: '',
+  parameters: '',
 })
 const zeros = (count: number) => Array.from({ length: count }, () => '0')
 

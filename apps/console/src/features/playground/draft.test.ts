@@ -11,9 +11,9 @@ it('keeps every digit of 64-bit integers and long decimals', () => {
 
 it('flattens nested data and keeps what the form does not show', () => {
   const draft = parseDraft(
-    '{"id":"7","parameters":{"sequence_id":18446744073709551615},"outputs":[{"name":"y","parameters":{"classification":3}}],"inputs":[{"name":"x","datatype":"FP32","shape":[2,2],"data":[[1,2.50],[3e4,4]]}]}',
+    '{"id":"7","parameters":{"sequence_id":18446744073709551615},"outputs":[{"name":"y","parameters":{"classification":3}}],"inputs":[{"name":"x","datatype":"FP32","shape":[2,2],"parameters":{"x":1},"data":[[1,2.50],[3e4,4]]}]}',
   )
-  expect(draft.inputs[0]?.values).toEqual(['1', '2.50', '3e4', '4'])
+  expect(draft.inputs[0]).toMatchObject({ values: ['1', '2.50', '3e4', '4'], parameters: '{ "x": 1 }' })
   expect(draft).toMatchObject({ id: '7', parameters: '{ "sequence_id": 18446744073709551615 }' })
   expect(parseDraft(printDraft(draft))).toEqual(draft)
 })
@@ -44,7 +44,13 @@ it('round-trips any draft through JSON', () => {
         id,
         parameters: '',
         outputs: '',
-        inputs: inputs.map(([name, rest]) => ({ name, shape: [rest.values.length], source: '', ...rest })),
+        inputs: inputs.map(([name, rest]) => ({
+          name,
+          shape: [rest.values.length],
+          source: '',
+          parameters: '',
+          ...rest,
+        })),
       }
       expect(parseDraft(printDraft(draft))).toEqual(draft)
     }),

@@ -8,6 +8,8 @@ export interface DraftTensor {
   readonly shape: readonly number[]
   /** Row-major. Numbers as written, BOOL as `true` and `false`, BYTES as their text. */
   readonly values: readonly string[]
+  /** Its own parameters as JSON text, empty = absent. */
+  readonly parameters: string
   /** Where the values came from, as in `cat.jpg`; empty when they were typed. */
   readonly source: string
 }
@@ -25,14 +27,12 @@ export function parseDraft(text: string): Draft {
   const body = parseExact(text)
   const inputs = memberOf(body, 'inputs')
   if (!Array.isArray(inputs)) throw new Error('The request needs a list of "inputs".')
-  const parameters = memberOf(body, 'parameters')
-  const outputs = memberOf(body, 'outputs')
   const id = memberOf(body, 'id')
   return {
     id: typeof id === 'string' ? id : '',
     inputs: inputs.map(readInput),
-    parameters: parameters === undefined ? '' : printExact(parameters),
-    outputs: outputs === undefined ? '' : printExact(outputs),
+    parameters: printMember(body, 'parameters'),
+    outputs: printMember(body, 'outputs'),
   }
 }
 
@@ -40,6 +40,11 @@ function memberOf(value: ExactJson, name: string): ExactJson | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof ExactNumber)
     return undefined
   return (value as Readonly<Record<string, ExactJson>>)[name]
+}
+
+function printMember(value: ExactJson, name: string): string {
+  const member = memberOf(value, name)
+  return member === undefined ? '' : printExact(member)
 }
 
 function readInput(value: ExactJson, index: number): DraftTensor {
@@ -57,6 +62,7 @@ function readInput(value: ExactJson, index: number): DraftTensor {
     datatype,
     shape: shape.map((dim) => Number(dim instanceof ExactNumber ? dim.text : dim)),
     values,
+    parameters: printMember(value, 'parameters'),
     source: '',
   }
 }
@@ -78,13 +84,14 @@ export function printDraft({ id, inputs, parameters, outputs }: Draft): string {
   return `{\n${members.filter(Boolean).join(',\n')}\n}`
 }
 
-function printInput({ name, datatype, shape, values }: DraftTensor): string {
+function printInput({ name, datatype, shape, values, parameters }: DraftTensor): string {
   const data = values.map((value) => printValue(value, datatype)).join(', ')
   return [
     '    {',
     `      "name": ${JSON.stringify(name)},`,
     `      "datatype": "${datatype}",`,
     `      "shape": [${shape.join(', ')}],`,
+    ...(parameters === '' ? [] : [`      "parameters": ${parameters},`]),
     `      "data": [${data}]`,
     '    }',
   ].join('\n')

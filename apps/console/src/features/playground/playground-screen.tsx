@@ -99,7 +99,7 @@ function Playground({ model, version, example }: PlaygroundProps) {
       title={<Crumbs name={model.name} />}
       actions={<PlaygroundActions model={model} version={version} playground={playground} />}
     >
-      <div className="grid items-start gap-3 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-3 lg:grid-cols-2">
         <RequestPanel model={model} version={version} playground={playground} />
         <AnswerPanel model={model} playground={playground} />
       </div>

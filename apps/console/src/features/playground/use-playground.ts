@@ -38,8 +38,10 @@ interface Setup {
 }
 
 export function usePlayground({ model, version, example }: Setup): Playground {
-  const [source, setSource] = useState<Source>(() => ({ kind: 'json', text: example }))
   const [first] = useState(() => tryParse(example).draft)
+  const [source, setSource] = useState<Source>(() =>
+    first === null ? { kind: 'json', text: example } : { kind: 'form', draft: first },
+  )
   const { draft, broken } = useMemo(
     () => (source.kind === 'form' ? { draft: source.draft, broken: null } : tryParse(source.text)),
     [source],

@@ -3,9 +3,8 @@ import { Menu as MenuIcon } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState, type ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'
-import { Sheet } from '../../ui/dialog.tsx'
+import { Sheet } from '../../ui/lazy-dialog.tsx'
 import { Logo } from '../../ui/logo.tsx'
-import { TipProvider } from '../../ui/tip.tsx'
 import { Toaster } from '../../ui/toaster.tsx'
 import { ConnectionBanner } from './banner.tsx'
 import { Gate } from './gate.tsx'
@@ -21,12 +20,12 @@ const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((mod
 /** The frame around every screen of a signed-in person. */
 export function Shell({ children }: { children: ReactNode }) {
   return (
-    <TipProvider>
+    <>
       <Gate>
         <Frame>{children}</Frame>
       </Gate>
       <Toaster />
-    </TipProvider>
+    </>
   )
 }
 
