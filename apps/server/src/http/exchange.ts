@@ -8,7 +8,7 @@ import type { RequestHeaders } from './headers.ts'
 import { readHeaders } from './headers.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
-import type { TraceSettings } from './trace-settings.ts'
+import type { TraceSettings } from './trace-store.ts'
 
 /** What the routes stand on; one per listener. */
 export interface Face {

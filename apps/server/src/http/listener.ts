@@ -16,7 +16,7 @@ import { Message } from './message.ts'
 import { addCors, sendError, sendRefusal } from './reply.ts'
 import type { Route } from './routes/v2.ts'
 import { findRoute } from './routes/v2.ts'
-import { TraceSettings } from './trace-settings.ts'
+import { TraceSettings } from './trace-store.ts'
 
 export interface HttpDependencies {
   readonly engine: Engine

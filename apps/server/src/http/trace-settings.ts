@@ -4,48 +4,7 @@ import type { Exchange } from './exchange.ts'
 import type { JsonObject } from './read-json.ts'
 import { requireJsonObject, wrongKind } from './read-json.ts'
 import { sendJson } from './reply.ts'
-
-interface Values {
-  trace_level: readonly string[]
-  trace_rate: string
-  trace_count: string
-  log_frequency: string
-}
-
-const DEFAULTS: Readonly<Values> = { trace_level: ['OFF'], trace_rate: '1000', trace_count: '-1', log_frequency: '0' }
-const LEVELS: ReadonlySet<string> = new Set(['TIMESTAMPS', 'TENSORS'])
-
-/** The settings of the trace extension: global ones and overrides per model. Nothing is traced in this release. */
-export class TraceSettings {
-  readonly #global: Partial<Values> = {}
-  readonly #models = new Map<string, Partial<Values>>()
-
-  show(model: string) {
-    return { ...this.#values(model), trace_file: '', trace_mode: 'triton' }
-  }
-
-  /** Throws and changes nothing when the result would not be valid (reference: http §10). */
-  change(model: string, change: ReadonlyMap<keyof Values, Values[keyof Values] | undefined>): void {
-    const target = model === '' ? this.#global : { ...this.#models.get(model) }
-    const next = { ...target }
-    for (const [key, value] of change) {
-      if (value === undefined) delete next[key]
-      else Object.assign(next, { [key]: value })
-    }
-    const level = next.trace_level ?? this.#values('').trace_level
-    if (level[0] !== 'OFF')
-      throw new ConchError('INVALID_ARG', 'Attempting to set invalid trace setting :trace file name is not given')
-    if (model !== '') this.#models.set(model, next)
-    else {
-      for (const key of change.keys()) delete this.#global[key]
-      Object.assign(this.#global, next)
-    }
-  }
-
-  #values(model: string): Values {
-    return { ...DEFAULTS, ...this.#global, ...this.#models.get(model) }
-  }
-}
+import type { TraceChange } from './trace-store.ts'
 
 /** `/v2/trace/setting` and `/v2/models/{name}/trace/setting`. */
 export async function answerTrace(exchange: Exchange): Promise<void> {
@@ -56,8 +15,8 @@ export async function answerTrace(exchange: Exchange): Promise<void> {
   sendJson(exchange, face.trace.show(model))
 }
 
-function readChange(body: JsonObject): Map<keyof Values, Values[keyof Values] | undefined> {
-  const change = new Map<keyof Values, Values[keyof Values] | undefined>()
+function readChange(body: JsonObject): TraceChange {
+  const change = new Map() as TraceChange
   if (body['trace_file'] !== undefined) {
     throw new ConchError('UNSUPPORTED', 'trace file location can not be updated through network protocol')
   }
@@ -68,6 +27,8 @@ function readChange(body: JsonObject): Map<keyof Values, Values[keyof Values] | 
   readNumber(body, change, { key: 'log_frequency', least: 0, most: 2 ** 31 - 1, hint: '' })
   return change
 }
+
+const LEVELS: ReadonlySet<string> = new Set(['TIMESTAMPS', 'TENSORS'])
 
 function readLevels(level: JsonValue): readonly string[] {
   if (!Array.isArray(level)) throw wrongKind('array')
@@ -90,11 +51,7 @@ interface NumberRule {
   readonly hint: string
 }
 
-function readNumber(
-  body: JsonObject,
-  change: Map<keyof Values, Values[keyof Values] | undefined>,
-  rule: NumberRule,
-): void {
+function readNumber(body: JsonObject, change: TraceChange, rule: NumberRule): void {
   const value = body[rule.key]
   if (value === undefined) return
   if (value === null) return void change.set(rule.key, undefined)
