@@ -26,7 +26,6 @@ const SCREENS = [
 ]
 
 let stack: Stack
-test.describe.configure({ mode: 'serial' })
 test.beforeAll(async ({ browser }) => {
   stack = await startStack({
     examples: ['iris', 'digits'],
@@ -69,11 +68,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
     expect(await findViolations(page)).toEqual([])
     await signIn(page)
+    const found: string[] = []
     for (const screen of SCREENS) {
       await page.goto(stack.consoleUrl + screen)
       await settle(page)
-      expect(await findViolations(page), screen).toEqual([])
+      found.push(...(await findViolations(page)).map((violation) => `${screen} ${violation}`))
     }
+    expect(found).toEqual([])
   })
 }
 

@@ -57,8 +57,9 @@ export async function startStack({
     ...flags,
   ]
   const consoleUrl = `http://127.0.0.1:${console}`
-  let child: ChildProcess | undefined
+  const children: ChildProcess[] = []
   const stop = async (signal: NodeJS.Signals) => {
+    const child = children.at(-1)
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
     child.kill(signal)
@@ -71,7 +72,7 @@ export async function startStack({
     crash: () => stop('SIGKILL'),
     start: async () => {
       const started = spawn(path.join(ROOT, 'bin/conch'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
-      child = started
+      children.push(started)
       await waitUntilReady(started, consoleUrl)
     },
     close: async () => {

@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 interface Details {
-  readonly code?: unknown
+  readonly code?: string
   readonly message?: unknown
   readonly problems?: unknown
   readonly fields?: unknown
@@ -27,7 +27,7 @@ export function readFailure(error: unknown): Failure {
   if (data === null || data === undefined) return { code: 'OFFLINE', message: OFFLINE, ...empty }
   const details = data.conch ?? {}
   return {
-    code: String(details.code ?? data.code ?? 'UNKNOWN'),
+    code: details.code ?? data.code ?? 'UNKNOWN',
     message: typeof details.message === 'string' ? details.message : error.message,
     problems: Array.isArray(details.problems) ? (details.problems as ConfigProblem[]) : [],
     fields: (details.fields ?? {}) as Record<string, string>,

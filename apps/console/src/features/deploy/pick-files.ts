@@ -43,12 +43,13 @@ export async function readDrop(transfer: DataTransfer): Promise<Picked[]> {
     .filter((item) => item.kind === 'file')
     .map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }))
   const found = await Promise.all(
-    dropped.map(({ entry, file }) => {
-      if (entry !== null) return readEntry(entry, '')
-      return file === null ? [] : [{ file, path: file.name }]
-    }),
+    dropped.map(({ entry, file }) => (entry === null ? readLoose(file) : readEntry(entry, ''))),
   )
   return found.flat()
+}
+
+function readLoose(file: File | null): Promise<Picked[]> {
+  return Promise.resolve(file === null ? [] : [{ file, path: file.name }])
 }
 
 export function readInput(list: FileList | null): Picked[] {

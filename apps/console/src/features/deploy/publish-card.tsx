@@ -2,7 +2,7 @@
 import type { Published } from '@conch/server/schemas'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Rocket, Save } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type FormEvent } from 'react'
 import { useTRPC } from '../../api/client.ts'
 import { readFailure } from '../../api/failure.ts'
 import { Action } from '../../ui/action.tsx'
@@ -24,49 +24,22 @@ interface PublishProps {
 }
 
 export function PublishCard({ uploadId, name, configText, changed, broken, onPublished, onCancel }: PublishProps) {
-  const trpc = useTRPC()
-  const queryClient = useQueryClient()
   const [load, setLoad] = useState(true)
   const [overwrite, setOverwrite] = useState<boolean | null>(null)
-  const publish = useMutation(
-    trpc.deploy.publish.mutationOptions({
-      onSuccess: (published) => {
-        void queryClient.invalidateQueries({ queryKey: trpc.models.pathKey() })
-        onPublished(published)
-      },
-    }),
-  )
+  const publish = usePublish(onPublished)
   // A config that somebody just wrote is meant to count.
   const overwriteConfig = name.existing === undefined || (overwrite ?? changed)
-  const why =
-    name.error !== undefined
-      ? 'The name cannot be used.'
-      : broken
-        ? 'The checks found errors; repair them first.'
-        : null
-  const submit = () =>
+  const why = explainRefusal(name, broken)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (why !== null) return
     publish.mutate({ uploadId, model: name.value, version: 'next', configText, load, overwriteConfig })
+  }
   return (
     <Card>
       <CardHead title="Save as a new version" />
-      <form
-        className="space-y-3 p-3"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (why === null) submit()
-        }}
-      >
-        <Field label="Model" error={name.error} hint={describeTarget(name)}>
-          {(control) => (
-            <Input
-              {...control}
-              className="font-mono"
-              spellCheck={false}
-              value={name.value}
-              onChange={(event) => name.set(event.target.value)}
-            />
-          )}
-        </Field>
+      <form className="space-y-3 p-3" onSubmit={submit}>
+        <NameField name={name} />
         {name.existing !== undefined && (
           <Check
             label="Replace the model’s config.pbtxt by the one above"
@@ -90,11 +63,45 @@ export function PublishCard({ uploadId, name, configText, changed, broken, onPub
           <Button onClick={onCancel}>Throw away</Button>
           <Action type="submit" tone="primary" why={why} disabled={publish.isPending}>
             {load ? <Rocket aria-hidden /> : <Save aria-hidden />}
-            {publish.isPending ? (load ? 'Saving and loading…' : 'Saving…') : load ? 'Save and load' : 'Save'}
+            {publish.isPending ? 'Saving…' : load ? 'Save and load' : 'Save'}
           </Action>
         </div>
       </form>
     </Card>
+  )
+}
+
+function usePublish(onPublished: (published: Published) => void) {
+  const trpc = useTRPC()
+  const queryClient = useQueryClient()
+  return useMutation(
+    trpc.deploy.publish.mutationOptions({
+      onSuccess: (published) => {
+        void queryClient.invalidateQueries({ queryKey: trpc.models.pathKey() })
+        onPublished(published)
+      },
+    }),
+  )
+}
+
+function explainRefusal(name: ModelName, broken: boolean): string | null {
+  if (name.error !== undefined) return 'The name cannot be used.'
+  return broken ? 'The checks found errors; repair them first.' : null
+}
+
+function NameField({ name }: { name: ModelName }) {
+  return (
+    <Field label="Model" error={name.error} hint={describeTarget(name)}>
+      {(control) => (
+        <Input
+          {...control}
+          className="font-mono"
+          spellCheck={false}
+          value={name.value}
+          onChange={(event) => name.set(event.target.value)}
+        />
+      )}
+    </Field>
   )
 }
 

@@ -32,34 +32,15 @@ export function LogScreen() {
   )
   const all = frozen ?? lines
   const shown = useMemo(() => filterLines(all, level, text), [all, level, text])
+  const missed = frozen === null ? 0 : lines.length - frozen.length
   return (
     <Page
       title="Log"
       fill
-      note={
-        frozen === null ? (
-          'The server’s own, as it is written'
-        ) : (
-          <span className="text-warn">Paused; {lines.length - frozen.length} new</span>
-        )
-      }
+      note={frozen === null ? 'The server’s own, as it is written' : <Paused missed={missed} />}
       actions={
         <>
-          <Input
-            data-page-search
-            type="search"
-            aria-label="Search the log"
-            placeholder="Search"
-            className="w-52"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-          <Segments
-            label="Level"
-            value={level}
-            onChange={setLevel}
-            options={LEVEL_FILTERS.map((value) => ({ value, label: LABELS[value] }))}
-          />
+          <LogFilter level={level} onLevel={setLevel} text={text} onText={setText} />
           <Button aria-pressed={frozen !== null} onClick={() => setFrozen(frozen === null ? lines : null)}>
             {frozen === null ? <Pause aria-hidden /> : <Play aria-hidden />}
             {frozen === null ? 'Pause' : 'Go on'}
@@ -71,24 +52,66 @@ export function LogScreen() {
       <Card className="flex min-h-0 flex-1 flex-col overflow-hidden">
         {shown.length > 0 ? (
           <LogList lines={shown} follow={frozen === null} />
-        ) : all.length === 0 ? (
-          <Empty icon={Terminal} title="Nothing was logged yet">
-            Loads, failures and warnings appear here as they happen.
-          </Empty>
         ) : (
-          <Empty
-            icon={SearchX}
-            title="No line matches"
-            action={
-              <Button onClick={() => [setText(''), setLevel('all')]}>
-                <ArrowDownToLine aria-hidden /> Show all {all.length} lines
-              </Button>
-            }
-          >
-            Of {all.length} lines none fits this level and search.
-          </Empty>
+          <NoLines total={all.length} onClear={() => [setText(''), setLevel('all')]} />
         )}
       </Card>
     </Page>
+  )
+}
+
+function Paused({ missed }: { missed: number }) {
+  return <span className="text-warn">Paused; {missed} new</span>
+}
+
+interface FilterProps {
+  readonly level: LevelFilter
+  readonly onLevel: (level: LevelFilter) => void
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+function LogFilter({ level, onLevel, text, onText }: FilterProps) {
+  return (
+    <>
+      <Input
+        data-page-search
+        type="search"
+        aria-label="Search the log"
+        placeholder="Search"
+        className="w-52"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+      />
+      <Segments
+        label="Level"
+        value={level}
+        onChange={onLevel}
+        options={LEVEL_FILTERS.map((value) => ({ value, label: LABELS[value] }))}
+      />
+    </>
+  )
+}
+
+function NoLines({ total, onClear }: { total: number; onClear: () => void }) {
+  if (total === 0) {
+    return (
+      <Empty icon={Terminal} title="Nothing was logged yet">
+        Loads, failures and warnings appear here as they happen.
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      icon={SearchX}
+      title="No line matches"
+      action={
+        <Button onClick={onClear}>
+          <ArrowDownToLine aria-hidden /> Show all {total} lines
+        </Button>
+      }
+    >
+      Of {total} lines none fits this level and search.
+    </Empty>
   )
 }

@@ -37,19 +37,16 @@ export function useConfigDraft(model: ModelDetails): ConfigDraft {
     setEdited((now) => (now === text ? null : now))
   })
   // Without changes of one's own, the file's news are simply shown.
-  const follow = edited === null && theirs.hash !== base.hash && !save.isPending
-  if (follow) setBase(theirs)
+  const moved = theirs.hash !== base.hash && !save.isPending
+  if (moved && edited === null) setBase(theirs)
   const text = edited ?? base.text
-  const failure = save.error === null ? null : readFailure(save.error)
-  const stale = save.variables?.configText !== text
   return {
     text,
     setText: (next) => setEdited(next === base.text ? null : next),
     changed: edited !== null,
     saving: save.isPending,
-    conflict: edited !== null && theirs.hash !== base.hash && !save.isPending,
-    failure: failure === null || stale ? null : failure.message,
-    problems: failure === null || stale ? [] : failure.problems,
+    conflict: moved && edited !== null,
+    ...explainSave(save, text),
     save: () => save.mutate({ model: model.name, configText: text, expectedHash: theirs.hash }),
     reset: () => setEdited(null),
     takeTheirs: () => {
@@ -57,6 +54,13 @@ export function useConfigDraft(model: ModelDetails): ConfigDraft {
       setEdited(null)
     },
   }
+}
+
+/** A complaint is about one text: it goes when that is changed. */
+function explainSave(save: ReturnType<typeof useSave>, text: string): Pick<ConfigDraft, 'failure' | 'problems'> {
+  if (save.error === null || save.variables.configText !== text) return { failure: null, problems: [] }
+  const { message, problems } = readFailure(save.error)
+  return { failure: message, problems }
 }
 
 function useSave(model: string, onSaved: (hash: string, text: string) => void) {

@@ -26,22 +26,9 @@ export function AudioField({ input, row, onChange }: AudioFieldProps) {
   const picker = useRef<HTMLInputElement>(null)
   const [file, setFile] = useState<File | null>(null)
   const [rate, setRate] = useState(16_000)
-  const [clip, setClip] = useState<AudioClip | null>(null)
-  const [start, setStart] = useState(0)
-  const [failure, setFailure] = useState<string | null>(null)
   const wanted = row?.shape.at(-1) ?? -1
+  const { clip, start, setStart, failure } = useClip(file, { rate, wanted })
   const length = wanted === -1 ? Math.min(clip?.samples.length ?? 0, MOST_SECONDS * rate) : wanted
-  useEffect(() => {
-    if (file === null) return
-    decodeAudio(file, rate).then(
-      (decoded) => {
-        setFailure(null)
-        setClip(decoded)
-        setStart(findLoudest(decoded.samples, wanted === -1 ? 0 : wanted))
-      },
-      () => setFailure(`${file.name} is no sound that this browser can read.`),
-    )
-  }, [file, rate, wanted])
   const send = useRef(onChange)
   useEffect(() => {
     send.current = onChange
@@ -86,6 +73,25 @@ export function AudioField({ input, row, onChange }: AudioFieldProps) {
       />
     </div>
   )
+}
+
+/** The decoded recording, and where in it the model begins to listen: at first where it is loudest. */
+function useClip(file: File | null, { rate, wanted }: { rate: number; wanted: number }) {
+  const [clip, setClip] = useState<AudioClip | null>(null)
+  const [start, setStart] = useState(0)
+  const [failure, setFailure] = useState<string | null>(null)
+  useEffect(() => {
+    if (file === null) return
+    decodeAudio(file, rate).then(
+      (decoded) => {
+        setFailure(null)
+        setClip(decoded)
+        setStart(findLoudest(decoded.samples, wanted === -1 ? 0 : wanted))
+      },
+      () => setFailure(`${file.name} is no sound that this browser can read.`),
+    )
+  }, [file, rate, wanted])
+  return { clip, start, setStart, failure }
 }
 
 interface WaveProps {

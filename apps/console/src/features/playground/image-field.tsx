@@ -53,26 +53,7 @@ export function ImageField({ input, first, place, onChange }: ImageFieldProps) {
     <div className="space-y-2">
       <Dropper image={image} place={place} onFile={read} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Select
-          aria-label="Scale of the values"
-          className="h-7 text-xs"
-          value={preset}
-          onChange={(event) => setPreset(event.target.value)}
-        >
-          {Object.keys(PRESETS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
-        <Select
-          aria-label="How it fits"
-          className="h-7 text-xs"
-          value={fit}
-          onChange={(event) => setFit(event.target.value as Fit)}
-        >
-          <option value="cover">Crop the middle</option>
-          <option value="contain">Whole picture, with margins</option>
-          <option value="fill">Stretch</option>
-        </Select>
+        <ImageOptions preset={preset} onPreset={setPreset} fit={fit} onFit={setFit} />
         <Check label="Invert" checked={invert} onChange={(event) => setInvert(event.target.checked)} />
         <span className="text-xs text-mute">
           {place.layout === 'flat' ? 'grey' : place.layout} · {place.width} × {place.height}
@@ -80,6 +61,40 @@ export function ImageField({ input, first, place, onChange }: ImageFieldProps) {
       </div>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
     </div>
+  )
+}
+
+interface OptionsProps {
+  readonly preset: string
+  readonly onPreset: (preset: string) => void
+  readonly fit: Fit
+  readonly onFit: (fit: Fit) => void
+}
+
+function ImageOptions({ preset, onPreset, fit, onFit }: OptionsProps) {
+  return (
+    <>
+      <Select
+        aria-label="Scale of the values"
+        className="h-7 text-xs"
+        value={preset}
+        onChange={(event) => onPreset(event.target.value)}
+      >
+        {Object.keys(PRESETS).map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </Select>
+      <Select
+        aria-label="How it fits"
+        className="h-7 text-xs"
+        value={fit}
+        onChange={(event) => onFit(event.target.value as Fit)}
+      >
+        <option value="cover">Crop the middle</option>
+        <option value="contain">Whole picture, with margins</option>
+        <option value="fill">Stretch</option>
+      </Select>
+    </>
   )
 }
 

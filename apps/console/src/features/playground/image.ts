@@ -29,16 +29,24 @@ export function placeImage(shape: readonly number[], datatype: Datatype): ImageP
 
 function placePlanes(dims: readonly number[]): ImagePlace | null {
   const lead = dims.length === 4 ? dims.slice(0, 1) : []
-  const [a, b, c] = dims.length === 4 ? dims.slice(1) : dims.length === 3 ? dims : []
-  if (a === undefined || b === undefined || c === undefined || (lead[0] ?? 1) !== 1) return null
+  const planes = dims.slice(lead.length)
+  if (planes.length !== 3 || (lead[0] ?? 1) !== 1) return null
+  const placed = placeChannels(planes, lead)
+  return placed ?? (dims.length === 3 ? placeGrey(planes) : null)
+}
+
+function placeChannels([a = 0, b = 0, c = 0]: readonly number[], lead: readonly number[]): ImagePlace | null {
   if (CHANNELS.has(a) && isSide(b) && isSide(c))
     return make('NCHW', { channels: a, height: side(b), width: side(c) }, lead)
   if (CHANNELS.has(c) && isSide(a) && isSide(b))
     return make('NHWC', { channels: c, height: side(a), width: side(b) }, lead)
-  // [N, H, W] without channels.
-  if (dims.length === 3 && (a === -1 || a === 1) && b > 1 && c > 1)
-    return { layout: 'flat', channels: 1, height: b, width: c, shape: [1, b, c] }
   return null
+}
+
+/** [N, H, W] without channels. */
+function placeGrey([batch = 0, height = 0, width = 0]: readonly number[]): ImagePlace | null {
+  if ((batch !== -1 && batch !== 1) || height <= 1 || width <= 1) return null
+  return { layout: 'flat', channels: 1, height, width, shape: [1, height, width] }
 }
 
 function placeFlat(dims: readonly number[]): ImagePlace | null {

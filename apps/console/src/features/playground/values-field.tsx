@@ -2,7 +2,7 @@
 import { countElements } from '@conch/protocol'
 import type { TensorRow } from '@conch/server/schemas'
 import { Dices, Hash, ListOrdered } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { formatCount } from '../../ui/format.ts'
@@ -67,11 +67,10 @@ function ValuesText({ input, row, onChange }: ValuesFieldProps) {
   const [text, setText] = useState(() => printValues(input))
   const [seen, setSeen] = useState(input.values)
   // Values that came from elsewhere replace what was typed; one's own typing stays as it is.
-  useEffect(() => {
-    if (seen === input.values) return
+  if (seen !== input.values) {
     setSeen(input.values)
     setText(printValues(input))
-  }, [seen, input])
+  }
   const change = (next: string) => {
     setText(next)
     const values = readValues(next, input)

@@ -19,13 +19,16 @@ function AccountButton(props: React.ComponentProps<'button'>) {
     <button
       type="button"
       {...props}
-      aria-label={`Account of ${user.name}`}
       className="flex h-10 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-hover"
     >
-      <span className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-wash text-xs font-semibold text-accent uppercase">
+      <span
+        aria-hidden
+        className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent-wash text-xs font-semibold text-accent uppercase"
+      >
         {user.name.slice(0, 1)}
       </span>
       <span className="min-w-0 flex-1">
+        <span className="sr-only">Account of </span>
         <span className="block truncate leading-tight font-medium">{user.name}</span>
         <span className="block text-2xs leading-tight text-mute">{user.role}</span>
       </span>

@@ -13,18 +13,18 @@ export type KeyCommand = { readonly go: string } | 'palette' | 'shortcuts' | 'se
 /** A `g` counts as the beginning of a jump for this long. */
 const CHORD_MS = 1200
 
+const SINGLE: Readonly<Record<string, KeyCommand>> = { '?': 'shortcuts', '/': 'search' }
+
 /** Turns key presses into commands; remembers only whether a `g` was just pressed. */
 export function makeKeyReader(letters: Readonly<Record<string, string>>): (press: KeyPress) => KeyCommand | undefined {
   let armedAt = -Infinity
   return (press) => {
-    const { key, at } = press
-    if ((press.ctrlKey || press.metaKey) && key.toLowerCase() === 'k') return 'palette'
-    if (press.typing || press.ctrlKey || press.metaKey || press.altKey) return undefined
-    const armed = at - armedAt < CHORD_MS
+    const { key, at, typing, altKey } = press
+    const control = press.ctrlKey || press.metaKey
+    if (control) return key.toLowerCase() === 'k' ? 'palette' : undefined
+    if (typing || altKey) return undefined
+    const target = at - armedAt < CHORD_MS ? letters[key] : undefined
     armedAt = key === 'g' ? at : -Infinity
-    const target = armed ? letters[key] : undefined
-    if (target !== undefined) return { go: target }
-    if (key === '?') return 'shortcuts'
-    return key === '/' ? 'search' : undefined
+    return target === undefined ? SINGLE[key] : { go: target }
   }
 }

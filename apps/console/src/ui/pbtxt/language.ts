@@ -91,7 +91,7 @@ export function completePbtxt(context: CompletionContext): CompletionResult | nu
       detail,
       info: doc,
       type: insert === label ? 'constant' : 'property',
-      apply: (view, _completion, from, to) => {
+      apply: (view, _completion, ...[from, to]) => {
         // The cursor goes into the empty brackets or quotes that were written.
         const hole = insert.search(/(?<=\{ ) \}|(?<=\[ ) \]|(?<=")"/)
         view.dispatch({
