@@ -21,7 +21,11 @@ export function sliceRows(tensor: Tensor, from: number, count: number): Tensor {
 function skipElements(tensor: Tensor, at: number, count: number): number {
   for (let left = count; left > 0; left -= 1) {
     at = findBytesEnd(tensor.data, at)
-    if (at < 0) throw new ConchError('INTERNAL', `tensor '${tensor.name}' holds fewer strings than its shape [${tensor.shape.join(',')}] says`)
+    if (at < 0)
+      throw new ConchError(
+        'INTERNAL',
+        `tensor '${tensor.name}' holds fewer strings than its shape [${tensor.shape.join(',')}] says`,
+      )
   }
   return at
 }

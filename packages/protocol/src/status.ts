@@ -1,13 +1,6 @@
 /** The codes of the original's core (reference: front door §1.2). */
 export type Code =
-  | 'UNKNOWN'
-  | 'INTERNAL'
-  | 'NOT_FOUND'
-  | 'INVALID_ARG'
-  | 'UNAVAILABLE'
-  | 'UNSUPPORTED'
-  | 'ALREADY_EXISTS'
-  | 'CANCELLED'
+  'UNKNOWN' | 'INTERNAL' | 'NOT_FOUND' | 'INVALID_ARG' | 'UNAVAILABLE' | 'UNSUPPORTED' | 'ALREADY_EXISTS' | 'CANCELLED'
 
 export const HTTP_STATUS: Readonly<Record<Code, number>> = {
   UNKNOWN: 400,

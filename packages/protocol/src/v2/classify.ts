@@ -40,7 +40,8 @@ export function classify(tensor: Tensor, wanted: Classification): Tensor {
   const scores = viewElements(datatype, tensor.data)
   const texts: string[] = []
   for (let from = 0; from < count; from += size) {
-    for (const index of rank(scores, { from, size, k })) texts.push(formatClass(scores, from, index) + labelOf(wanted, index))
+    for (const index of rank(scores, { from, size, k }))
+      texts.push(formatClass(scores, from, index) + labelOf(wanted, index))
   }
   return { name, datatype: 'BYTES', shape: batch === undefined ? [k] : [batch, k], data: encodeBytes(texts) }
 }

@@ -1,4 +1,4 @@
-import { CLOSE_ARRAY, COMMA, OPEN_ARRAY } from './json-scan.ts'
+import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, skipSpace } from './json-scan.ts'
 
 /** Deepest nesting of `data` that is read; the original's limit. */
 export const MAX_DATA_DEPTH = 100
@@ -29,37 +29,39 @@ export abstract class DataReader {
 
   /** `at` is the opening bracket. Returns the position behind the closing one, or -1. */
   read(at: number): number {
-    const s = this.bytes
     let depth = 0
+    /** Whether an element (or an array) must come next. */
     let wanted = true
     for (;;) {
-      const c = s[at] ?? 0
-      if (c === COMMA || c === OPEN_ARRAY) {
-        if (wanted === (c === COMMA)) return -1
-        wanted = true
-        if (c === OPEN_ARRAY) depth += 1
-        if (depth > MAX_DATA_DEPTH) return -1
-        at += 1
-      } else if (c === CLOSE_ARRAY) {
-        if (wanted && !isEmptyArray(s, at)) return -1
-        wanted = false
-        depth -= 1
-        at += 1
-        if (depth === 0) return this.isComplete() ? at : -1
-      } else if (c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) {
-        at += 1
-      } else {
-        at = wanted ? this.run(at) : -1
-        if (at < 0) return -1
-        wanted = false
+      at = skipSpace(this.bytes, at)
+      switch (this.bytes[at]) {
+        case COMMA:
+          if (wanted) return -1
+          wanted = true
+          at += 1
+          break
+        case OPEN_ARRAY:
+          if (!wanted || depth === MAX_DATA_DEPTH) return -1
+          depth += 1
+          at = skipSpace(this.bytes, at + 1)
+          wanted = this.bytes[at] !== CLOSE_ARRAY
+          break
+        case CLOSE_ARRAY:
+          if (wanted) return -1
+          depth -= 1
+          if (depth === 0) return this.#finish(at + 1)
+          at += 1
+          break
+        default:
+          if (!wanted) return -1
+          wanted = false
+          at = this.run(at)
+          if (at < 0) return -1
       }
     }
   }
-}
 
-/** Whether the bracket at `at` closes an array with nothing in it, rather than one that ends in a comma. */
-function isEmptyArray(s: Uint8Array, at: number): boolean {
-  let before = at - 1
-  while ((s[before] ?? 0) <= 0x20) before -= 1
-  return s[before] === OPEN_ARRAY
+  #finish(end: number): number {
+    return this.isComplete() ? end : -1
+  }
 }

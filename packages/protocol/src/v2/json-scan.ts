@@ -95,22 +95,21 @@ function skipWord(s: Uint8Array, at: number, word: string): number {
 }
 
 export function skipNumber(s: Uint8Array, start: number): number {
-  let at = s[start] === MINUS ? start + 1 : start
-  const c = s[at] ?? 0
-  if (!isDigit(c)) return skipNonFinite(s, at)
-  at = c === 0x30 ? at + 1 : skipDigits(s, at)
-  const digits = at - start
-  if (s[at] === 0x2e) {
-    if (!isDigit(s[at + 1] ?? 0)) failJson('Miss fraction part in number.', at + 1)
-    at = skipDigits(s, at + 1)
-  }
-  const e = s[at] ?? 0
-  const scaled = e === 0x65 || e === 0x45
-  if (scaled) at = skipExponent(s, at + 1)
-  if ((scaled || digits > 300) && !Number.isFinite(readNumber(s, start, at))) {
+  const from = s[start] === MINUS ? start + 1 : start
+  if (!isDigit(s[from] ?? 0)) return skipNonFinite(s, from)
+  const whole = s[from] === 0x30 ? from + 1 : skipDigits(s, from)
+  const fraction = s[whole] === 0x2e ? skipFraction(s, whole + 1) : whole
+  const isScaled = s[fraction] === 0x65 || s[fraction] === 0x45
+  const end = isScaled ? skipExponent(s, fraction + 1) : fraction
+  if ((isScaled || whole - from > 300) && !Number.isFinite(readNumber(s, start, end))) {
     failJson('Number too big to be stored in double.', start)
   }
-  return at
+  return end
+}
+
+function skipFraction(s: Uint8Array, at: number): number {
+  if (!isDigit(s[at] ?? 0)) failJson('Miss fraction part in number.', at)
+  return skipDigits(s, at)
 }
 
 function skipDigits(s: Uint8Array, at: number): number {
@@ -118,7 +117,7 @@ function skipDigits(s: Uint8Array, at: number): number {
   return at
 }
 
-export function skipExponent(s: Uint8Array, at: number): number {
+function skipExponent(s: Uint8Array, at: number): number {
   const c = s[at] ?? 0
   const from = c === 0x2b || c === MINUS ? at + 1 : at
   if (!isDigit(s[from] ?? 0)) failJson('Miss exponent in number.', from)

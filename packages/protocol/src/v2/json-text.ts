@@ -128,4 +128,3 @@ function putCodePoint(out: Uint8Array, at: number, code: number): number {
   out[at + 3] = 0x80 | (code & 63)
   return at + 4
 }
-

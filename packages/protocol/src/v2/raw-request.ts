@@ -57,7 +57,10 @@ function deduceShape(place: { input: ModelInput; dims: number[] }, elements: num
 
 function deduceStringShape(input: ModelInput, dims: number[]): number[] {
   if (dims.every((dim) => dim === 1)) return dims
-  throw new ConchError('INVALID_ARG', `For BYTE datatype raw input '${input.name}', the model must have input shape [1]`)
+  throw new ConchError(
+    'INVALID_ARG',
+    `For BYTE datatype raw input '${input.name}', the model must have input shape [1]`,
+  )
 }
 
 function withLength(body: Uint8Array): Uint8Array {

@@ -72,18 +72,17 @@ export class FloatReader extends DataReader {
 
   /**
    * One function on purpose: its values live in registers, and a call more costs a tenth of the whole reader.
-   * What is rare goes to `#storeSlowly` from the start of the number.
+   * What is rare starts over in `storeSlowly`.
    */
-  // oxlint-disable-next-line complexity
+  // oxlint-disable-next-line complexity, max-lines-per-function
   private store(start: number, out: Float64Array, index: number): number {
     const s = this.bytes
-    // Signs are as good as random: arithmetic instead of branches.
     const sign = s[start] === MINUS ? 1 : 0
     let at = start + sign
     let x = (s[at] as number) - ZERO
     if (!(x >= 0 && x <= 9)) return this.storeSlowly(start, out, index)
     let d = (s[++at] as number) - ZERO
-    if (x > 0) {
+    if (x !== 0) {
       while (d >= 0 && d <= 9 && x < 1e8) {
         x = x * 10 + d
         d = (s[++at] as number) - ZERO
@@ -95,50 +94,51 @@ export class FloatReader extends DataReader {
       out[index] = sign === 0 ? x : -x
       return at
     }
-    const view = this.view
-    const last = this.lastWord
+    const { view, lastWord } = this
     const from = ++at
-    // x takes digits while it stays below 10^9, y takes the rest.
-    let word = 0
-    let wrong = 0
-    if (x < 100_000 && at <= last) {
-      word = view.getInt32(at, true)
-      if (markNonDigits(word) === 0) {
-        x = (Math.imul(x, 10_000) + readFour(word)) | 0
-        at += 4
-      }
-    }
-    if (x < 100_000 && at <= last && at !== from) {
-      word = view.getInt32(at, true)
-      if (markNonDigits(word) === 0) {
-        x = (Math.imul(x, 10_000) + readFour(word)) | 0
-        at += 4
+    if (at > lastWord) return this.storeSlowly(start, out, index)
+    let word = view.getInt32(at, true)
+    let wrong = markNonDigits(word)
+    // x takes up to eight digits more, y the rest.
+    if (wrong === 0 && x < 100_000) {
+      x = appendFour(x, word)
+      at += 4
+      if (x < 100_000) {
+        if (at > lastWord) return this.storeSlowly(start, out, index)
+        word = view.getInt32(at, true)
+        wrong = markNonDigits(word)
+        if (wrong === 0) {
+          x = appendFour(x, word)
+          at += 4
+        }
       }
     }
     const middle = at
     let y = 0
     for (;;) {
-      if (at > last || at - middle > 12) return this.storeSlowly(start, out, index)
+      if (at > lastWord || at - middle > 12) return this.storeSlowly(start, out, index)
       word = view.getInt32(at, true)
       wrong = markNonDigits(word)
       if (wrong !== 0) break
       y = y * 10_000 + readFour(word)
       at += 4
     }
-    const left = (31 - Math.clz32(wrong & -wrong)) >> 3
-    if (left !== 0) {
-      y = y * (POWERS_OF_TEN[left] as number) + readFour(word << (32 - 8 * left))
-      at += left
+    const rest = (31 - Math.clz32(wrong & -wrong)) >> 3
+    if (rest !== 0) {
+      y = y * (POWERS_OF_TEN[rest] as number) + readFour(word << (32 - 8 * rest))
+      at += rest
     }
-    // The digits are m + tail: a is exact below 10^17, whose 5^n part fits 53 bits.
+    // Below 10^17 a is exact, because its part 5^n fits 53 bits; the sum is kept exact as two doubles.
     const a = x * (POWERS_OF_TEN[at - middle] as number)
     const m = a + y
     const e = from - at
-    // 15 digits are below 2^53: one exact operation.
-    const value = m <= 1e15 && e >= -MAX_EXACT_POWER ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, y - (m - a), e)
-    if (s[at] !== COMMA && isNumberTail(s[at] as number)) return this.storeSlowly(start, out, index)
-    if (!(a < 1e17) || at === from || value !== value) return this.storeSlowly(start, out, index)
-    out[index] = value * (1 - 2 * sign)
+    // 15 digits are below 2^53 and take one exact operation.
+    const value =
+      m <= 1e15 && e >= -MAX_EXACT_POWER ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, y - (m - a), e)
+    if (!(a < 1e17) || e === 0 || value !== value) return this.storeSlowly(start, out, index)
+    d = s[at] as number
+    if (d !== COMMA && isNumberTail(d)) return this.storeSlowly(start, out, index)
+    out[index] = sign === 0 ? value : -value
     return at
   }
 
@@ -157,7 +157,14 @@ function markNonDigits(word: number): number {
   return ((word & 0xf0f0f0f0) | (((word + 0x06060606) & 0xf0f0f0f0) >>> 4)) ^ 0x33333333
 }
 
-/** The value of four digits, the first in the lowest byte; zero bytes count as digit 0. */
+function appendFour(x: number, word: number): number {
+  return (Math.imul(x, 10_000) + readFour(word)) | 0
+}
+
+/**
+ * The value of four digits, the first in the lowest byte. Zero bytes count as the digit 0: shifting a word left puts
+ * zeros before its digits and drops what is behind them.
+ */
 function readFour(word: number): number {
   const pairs = Math.imul(word & 0x0f0f0f0f, 10 * 256 + 1) >>> 8
   return Math.imul(pairs & 0x00ff00ff, 100 * 65536 + 1) >>> 16

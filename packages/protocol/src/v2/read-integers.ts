@@ -9,6 +9,11 @@ const MAX_DIGITS = 20
 
 type Integers = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
 
+/** False for NaN too, which stands for the end of the text. */
+function isFirstDigit(x: number): boolean {
+  return x >= 0 && x <= 9
+}
+
 /** What follows an integer when the token was not an integer after all: more digits, a point or an exponent. */
 function isNumberTail(c: number): boolean {
   return isDigit(c) || c === 0x2e || c === 0x65 || c === 0x45
@@ -30,7 +35,12 @@ export class IntegerReader extends DataReader {
   constructor(bytes: Uint8Array, out: Integers | BigInt64Array | BigUint64Array) {
     super(bytes)
     this.#wide = out instanceof BigInt64Array || out instanceof BigUint64Array
-    this.#signed = !(out instanceof Uint8Array || out instanceof Uint16Array || out instanceof Uint32Array || out instanceof BigUint64Array)
+    this.#signed = !(
+      out instanceof Uint8Array ||
+      out instanceof Uint16Array ||
+      out instanceof Uint32Array ||
+      out instanceof BigUint64Array
+    )
     this.#count = out.length
     this.#out = this.#wide ? new Uint32Array(out.buffer, out.byteOffset, out.length * 2) : (out as Integers)
   }
@@ -59,23 +69,25 @@ export class IntegerReader extends DataReader {
   #store(start: number, index: number): number {
     const s = this.bytes
     const negative = s[start] === MINUS
-    if (negative && !this.#signed) return -1
     const from = negative ? start + 1 : start
     let at = from
-    let x = (s[at] ?? 0) - ZERO
-    if (x < 0 || x > 9) return -1
-    let d = (s[++at] ?? 0) - ZERO
+    let x = (s[at] as number) - ZERO
+    if (!isFirstDigit(x) || (negative && !this.#signed)) return -1
+    let d = (s[++at] as number) - ZERO
     while (x !== 0 && x < 1e8 && d >= 0 && d <= 9) {
       x = x * 10 + d
-      d = (s[++at] ?? 0) - ZERO
+      d = (s[++at] as number) - ZERO
     }
     if (isNumberTail(d + ZERO)) return x < 1e8 ? -1 : this.#storeLong(from, index)
-    if (this.#wide) {
-      this.#low = x
-      this.#high = 0
-      this.#storeWords(negative, index)
-    } else this.#out[index] = negative ? -x : x
+    this.#low = x
+    this.#high = 0
+    this.#put(negative, index)
     return at
+  }
+
+  #put(negative: boolean, index: number): void {
+    if (this.#wide) this.#storeWords(negative, index)
+    else this.#out[index] = negative ? -this.#low : this.#low
   }
 
   /** More than nine digits. */
@@ -86,8 +98,7 @@ export class IntegerReader extends DataReader {
     if (isNumberTail(s[at] ?? 0) || at - from > MAX_DIGITS) return -1
     const negative = s[from - 1] === MINUS
     if (!this.#readWords(from, at) || !this.#isInRange(negative)) return -1
-    if (this.#wide) this.#storeWords(negative, index)
-    else this.#out[index] = negative ? -this.#low : this.#low
+    this.#put(negative, index)
     return at
   }
 

@@ -1,5 +1,4 @@
-import { isDatatype } from '../datatype.ts'
-import { BYTE_SIZE } from '../datatype.ts'
+import { BYTE_SIZE, isDatatype } from '../datatype.ts'
 import { countElements } from '../tensor.ts'
 import { checkEntries } from './entries.ts'
 import {
@@ -53,6 +52,16 @@ export class RequestSpans {
   inputSpans: TensorSpan[] | undefined = undefined
   outputSpans: TensorSpan[] | undefined = undefined
 }
+
+type ParameterField = 'binarySize' | 'binaryData' | 'classification' | 'region' | 'regionOffset' | 'regionSize'
+const PARAMETER_FIELDS: ReadonlyMap<string, ParameterField> = new Map([
+  ['binary_data_size', 'binarySize'],
+  ['binary_data', 'binaryData'],
+  ['classification', 'classification'],
+  ['shared_memory_region', 'region'],
+  ['shared_memory_offset', 'regionOffset'],
+  ['shared_memory_byte_size', 'regionSize'],
+])
 
 type Place = 'request' | 'input' | 'output' | 'parameters'
 
@@ -156,26 +165,8 @@ export class RequestScan {
   }
 
   #parameter(key: string, at: number): number {
-    const tensor = this.#tensor
-    switch (key) {
-      case 'binary_data_size':
-        if (tensor.binarySize < 0) tensor.binarySize = at
-        break
-      case 'binary_data':
-        if (tensor.binaryData < 0) tensor.binaryData = at
-        break
-      case 'classification':
-        if (tensor.classification < 0) tensor.classification = at
-        break
-      case 'shared_memory_region':
-        if (tensor.region < 0) tensor.region = at
-        break
-      case 'shared_memory_offset':
-        if (tensor.regionOffset < 0) tensor.regionOffset = at
-        break
-      case 'shared_memory_byte_size':
-        if (tensor.regionSize < 0) tensor.regionSize = at
-    }
+    const field = PARAMETER_FIELDS.get(key)
+    if (field !== undefined && this.#tensor[field] < 0) this.#tensor[field] = at
     return skipValue(this.#bytes, at)
   }
 

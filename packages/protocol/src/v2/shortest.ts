@@ -1,4 +1,4 @@
-import { splitPowerOfTen, SPLITTER } from './decimal.ts'
+import { MAX_EXACT_POWER, splitPowerOfTen, SPLITTER } from './decimal.ts'
 
 /**
  * The shortest decimal digits that read back as the same double, as ECMAScript defines them, without strings.
@@ -64,22 +64,25 @@ function roundShortest(whole: number, tail: number, half: number): boolean {
   const rest = whole + tail
   const reach = half < 0 ? half * -0.5 : half
   let low = Math.round(rest * 0.01) * 100
-  let distance = Math.abs(rest - low)
-  if (distance > reach - UNCERTAIN) {
-    if (half < 0 || distance < reach + UNCERTAIN) return false
-    low = Math.round(rest * 0.1) * 10
-    distance = Math.abs(rest - low)
-    if (distance > 5 - UNCERTAIN && reach > 5) {
-      // Halfway between two candidates: the even one, if the sum above is known to be exact.
-      if (distance !== 5 || rest - whole !== tail || digits.scale > 22 || digits.scale < 0) return false
-      low = rest + ((rest - 5) % 20 === 0 ? -5 : 5)
-    } else if (distance > reach - UNCERTAIN) {
-      if (distance < reach + UNCERTAIN) return false
-      low = Math.round(rest)
-      if (Math.abs(rest - low) > 0.5 - UNCERTAIN) return false
-    }
-  }
-  return carry(low)
+  const distance = Math.abs(rest - low)
+  if (distance <= reach - UNCERTAIN) return carry(low)
+  if (half < 0 || distance < reach + UNCERTAIN) return false
+  low = Math.round(rest * 0.1) * 10
+  const near = Math.abs(rest - low)
+  if (near > 5 - UNCERTAIN && reach > 5) return near === 5 && rest - whole === tail && roundTie(rest)
+  if (near <= reach - UNCERTAIN) return carry(low)
+  return near >= reach + UNCERTAIN && roundToUnit(rest)
+}
+
+/** Halfway between two multiples of ten: the even one, provided the power of ten was exact. */
+function roundTie(rest: number): boolean {
+  if (digits.scale > MAX_EXACT_POWER || digits.scale < 0) return false
+  return carry(rest + ((rest - 5) % 20 === 0 ? -5 : 5))
+}
+
+function roundToUnit(rest: number): boolean {
+  const low = Math.round(rest)
+  return Math.abs(rest - low) <= 0.5 - UNCERTAIN && carry(low)
 }
 
 /** Keeps the low part within eight digits. */

@@ -73,7 +73,7 @@ export function putInteger(out: JsonBuffer, value: number): void {
 
 /** Writes the found digits. */
 function putDigits(out: JsonBuffer): void {
-  const { high, low, scale } = digits
+  const { high, scale } = digits
   const lead = Math.floor(high * 1e-8)
   const leadLength = lead < 10 ? 1 : 2
   // Where the point is, counted from the first digit.
