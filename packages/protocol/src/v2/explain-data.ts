@@ -2,7 +2,7 @@ import type { Datatype } from '../datatype.ts'
 import { ConchError } from '../status.ts'
 import { MAX_DATA_DEPTH } from './data-reader.ts'
 import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, QUOTE, skipSpace, skipValue } from './json-scan.ts'
-import { failMember, readBoolean, readNumeric } from './json-values.ts'
+import { failMember, readBoolean, readNumeric } from './json-members.ts'
 
 export interface UnreadData {
   readonly name: string

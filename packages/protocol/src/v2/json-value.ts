@@ -15,7 +15,7 @@ import {
   skipValue,
 } from './json-scan.ts'
 import { readText } from './json-text.ts'
-import { readBoolean, readNumeric } from './json-values.ts'
+import { readBoolean, readNumeric } from './json-members.ts'
 
 /** JSON as data: integers are bigint, other numbers number, so that nothing is lost. Objects have no prototype. */
 export type JsonValue =

@@ -1,5 +1,5 @@
 import { ConchError } from '../status.ts'
-import { readBooleanMember, readStringMember, readUnsignedMember } from './json-values.ts'
+import { readBooleanMember, readStringMember, readUnsignedMember } from './json-members.ts'
 import { parseRegion } from './parse-inputs.ts'
 import type { RequestedOutput } from './request.ts'
 import type { TensorSpan } from './request-scan.ts'

@@ -9,7 +9,7 @@ import {
   readBooleanMember,
   readNumeric,
   readUnsignedMember,
-} from './json-values.ts'
+} from './json-members.ts'
 import type { InferRequest, Parameters, ParameterValue } from './request.ts'
 
 export const NO_PARAMETERS: Parameters = Object.freeze(Object.create(null) as Parameters)

@@ -1,5 +1,5 @@
 import { ConchError } from '../status.ts'
-import { failMember, readStringMember } from './json-values.ts'
+import { failMember, readStringMember } from './json-members.ts'
 import { InputParser } from './parse-inputs.ts'
 import { parseOutputs } from './parse-outputs.ts'
 import { NO_PARAMETERS, parseParameters } from './parse-parameters.ts'
