@@ -62,7 +62,7 @@ export async function openInstance(
   backend: Backend,
   config: ModelConfig,
   context: BackendContext,
-): Promise<{ config: ModelConfig; instance: BackendInstance; close(): Promise<void> }> {
+): Promise<{ config: ModelConfig; instance: BackendInstance; close: () => Promise<void> }> {
   const completed = normaliseConfig(await backend.complete(config, context))
   const model = await backend.load(completed, context)
   const instance = await model.createInstance(CPU)

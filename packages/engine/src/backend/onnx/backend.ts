@@ -4,41 +4,64 @@ import { checkModel } from './check-model.ts'
 import { completeConfig, isComplete } from './complete-config.ts'
 import { openEnv } from './env.ts'
 import type { Env } from './env.ts'
+import { Handover, identifySession } from './handover.ts'
 import { OnnxInstance } from './instance.ts'
 import { locateModel } from './locate-model.ts'
 import { Session } from './session.ts'
 import type { ModelFile } from './session.ts'
-import { planSession } from './session-plan.ts'
+import { DEFAULT_INSTANCES, planSession } from './session-plan.ts'
 import { planFeeds, planFetches } from './tensor-plan.ts'
 
 /** ONNX Runtime, through its C interface. One session per instance, as in the original. */
 export function createOnnxBackend(): Backend {
-  return {
-    name: 'onnxruntime',
-    preferredGroup: { kind: 'KIND_CPU', count: 2 },
-    complete,
-    load,
-  }
+  return new OnnxBackend()
 }
 
-async function complete(config: ModelConfig, context: BackendContext): Promise<ModelConfig> {
-  if (isComplete(config, context.log)) return config
-  const env = openEnv(context.settings)
-  const file = await locateModel(config, context)
-  const session = await Session.open(env, file, planSession(config, { kind: 'KIND_CPU', deviceId: 0 }))
-  try {
-    return completeConfig(config, session.signature, context)
-  } finally {
-    await session.close()
-  }
-}
+class OnnxBackend implements Backend {
+  readonly name = 'onnxruntime'
+  readonly preferredGroup = { kind: 'KIND_CPU', count: DEFAULT_INSTANCES } as const
+  readonly #handover = new Handover()
 
-async function load(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
-  const env = openEnv(context.settings)
-  const file = await locateModel(config, context)
-  return {
-    createInstance: (spec) => createInstance({ env, file, config }, spec),
-    close: () => Promise.resolve(),
+  async complete(config: ModelConfig, context: BackendContext): Promise<ModelConfig> {
+    if (isComplete(config, context.log)) return config
+    const env = openEnv(context.settings)
+    const file = await locateModel(config, context)
+    const plan = planSession(config, { kind: 'KIND_CPU', deviceId: 0 })
+    const identity = await identifySession(file, plan)
+    const session = await Session.open(env, file, plan)
+    try {
+      const completed = completeConfig(config, session.signature, context)
+      await this.#handover.leave(identity, session)
+      return completed
+    } catch (error) {
+      await session.close()
+      throw error
+    }
+  }
+
+  async load(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
+    const env = openEnv(context.settings)
+    const file = await locateModel(config, context)
+    return {
+      createInstance: (spec) => this.#createInstance({ env, file, config }, spec),
+      close: () => Promise.resolve(),
+    }
+  }
+
+  async #createInstance({ env, file, config }: LoadedModel, spec: InstanceSpec): Promise<OnnxInstance> {
+    const plan = planSession(config, spec)
+    const session = this.#handover.take(await identifySession(file, plan)) ?? (await Session.open(env, file, plan))
+    try {
+      checkModel(config, session.signature)
+      return new OnnxInstance(session, {
+        feeds: planFeeds(config, session.signature),
+        fetches: planFetches(config, session.signature),
+        batches: config.max_batch_size > 0,
+      })
+    } catch (error) {
+      await session.close()
+      throw error
+    }
   }
 }
 
@@ -46,19 +69,4 @@ interface LoadedModel {
   readonly env: Env
   readonly file: ModelFile
   readonly config: ModelConfig
-}
-
-async function createInstance({ env, file, config }: LoadedModel, spec: InstanceSpec): Promise<OnnxInstance> {
-  const session = await Session.open(env, file, planSession(config, spec))
-  try {
-    checkModel(config, session.signature)
-    return new OnnxInstance(session, {
-      feeds: planFeeds(config, session.signature),
-      fetches: planFetches(config, session.signature),
-      batches: config.max_batch_size > 0,
-    })
-  } catch (error) {
-    await session.close()
-    throw error
-  }
 }

@@ -11,6 +11,8 @@ import type { FetchPlan } from './tensor-plan.ts'
 
 /** Up to here an output is copied out of memory that is used again; larger ones get memory of their own each time. */
 const COPIED_BYTES = 65_536
+/** What is larger than that is the library's to allocate: it fails in its own words. */
+const LARGEST_BYTES = 4 * 2 ** 30
 const EMPTY = allocateBlock(0)
 
 /**
@@ -62,7 +64,7 @@ export class Fetch {
       if (known === undefined) return undefined
       shape.push(known)
     }
-    return shape
+    return countElements(shape) * this.#width > LARGEST_BYTES ? undefined : shape
   }
 
   #bind(shape: readonly number[]): void {

@@ -24,6 +24,9 @@ export interface SessionPlan {
   readonly accelerators: readonly AcceleratorPlan[]
 }
 
+/** Instances of a config that does not say how many. */
+export const DEFAULT_INSTANCES = 2
+
 const SESSION_ENTRIES = ['session.use_device_allocator_for_initializers']
 const RUN_ENTRIES = ['memory.enable_memory_arena_shrinkage']
 
@@ -58,11 +61,9 @@ export function planSession(config: ModelConfig, spec: Pick<InstanceSpec, 'kind'
  * Cores divided by the model's instances, at least 1: together they use the machine once. (The original gives every
  * instance a thread per core; with its two instances on two cores that is four threads on two cores.)
  */
-function chooseThreads(config: ModelConfig): number {
-  const instances = config.instance_group.reduce(
-    (sum, group) => sum + (group.passive ? 0 : Math.max(1, group.count)),
-    0,
-  )
+function chooseThreads({ instance_group: groups }: ModelConfig): number {
+  const counts = groups.filter(({ passive }) => !passive).map(({ count }) => (count > 0 ? count : DEFAULT_INSTANCES))
+  const instances = groups.length === 0 ? DEFAULT_INSTANCES : counts.reduce((sum, count) => sum + count, 0)
   return Math.max(1, Math.floor(availableParallelism() / Math.max(1, instances)))
 }
 
