@@ -34,10 +34,13 @@ async function readRequest(exchange: Exchange): Promise<InferRequest | undefined
     checkVersion(exchange.version)
     const received = await readBody(exchange, announcedLimit(exchange))
     checkTarget(exchange)
-    const body = await decodeBody(exchange, received)
+    // Nothing is awaited that is there already: on the common path only the body and the answer are waited for.
+    const decoded = decodeBody(exchange, received)
+    const body = decoded instanceof Promise ? await decoded : decoded
     const headerLength = parseHeaderLength(exchange.headers.inferenceLength, body.length)
     errors = 'application/json'
-    const request = await parse(exchange, body, headerLength)
+    const parsed = parse(exchange, body, headerLength)
+    const request = parsed instanceof Promise ? await parsed : parsed
     checkRegions(request)
     return addForwarded(exchange, request)
   } catch (error) {
@@ -108,13 +111,14 @@ function addForwarded(exchange: Exchange, request: InferRequest): InferRequest {
 
 async function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): Promise<void> {
   const { face, headers } = exchange
-  const encoded = await face.workers.encodeResponse(response, request, countJsonBytes(request, response))
+  const encoding = face.workers.encodeResponse(response, request, countJsonBytes(request, response))
+  const encoded = encoding instanceof Promise ? await encoding : encoding
   const type = encoded.binary ? 'application/octet-stream' : 'application/json'
   const more = encoded.binary ? ['Inference-Header-Content-Length', String(encoded.json.length)] : []
-  const encoding = chooseEncoding(headers.acceptEncoding)
-  if (encoding === 'identity') return send(exchange, 200, { type, parts: [encoded.json, ...encoded.parts], more })
-  const compressed = await encodeBody(joinParts(encoded), encoding)
-  send(exchange, 200, { type, parts: [compressed], more: [...more, 'Content-Encoding', encoding] })
+  const coding = chooseEncoding(headers.acceptEncoding)
+  if (coding === 'identity') return send(exchange, 200, { type, parts: [encoded.json, ...encoded.parts], more })
+  const compressed = await encodeBody(joinParts(encoded), coding)
+  send(exchange, 200, { type, parts: [compressed], more: [...more, 'Content-Encoding', coding] })
 }
 
 /** The classification extension, for the outputs that asked for it. */
