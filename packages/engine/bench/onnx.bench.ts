@@ -144,6 +144,7 @@ async function watch(name: string, work: () => Promise<unknown>): Promise<void> 
 
 async function benchPauses(directory: string): Promise<void> {
   await watch('nothing, for comparison', () => sleep(500))
+  await watch('first use: library and environment', async () => (await open(join(FIXTURE_MODELS, 'add_sub'))).close())
   const model = join(directory, 'big')
   await mkdir(join(model, '1'), { recursive: true })
   await writeBigModel(join(model, '1', 'model.onnx'), 100)

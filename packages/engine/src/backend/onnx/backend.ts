@@ -4,6 +4,7 @@ import { checkModel } from './check-model.ts'
 import { completeConfig, isComplete } from './complete-config.ts'
 import { openEnv } from './env.ts'
 import type { Env } from './env.ts'
+import { isBounded } from './bounded.ts'
 import { Handover, identifySession } from './handover.ts'
 import { OnnxInstance } from './instance.ts'
 import { locateModel } from './locate-model.ts'
@@ -24,7 +25,7 @@ class OnnxBackend implements Backend {
 
   async complete(config: ModelConfig, context: BackendContext): Promise<ModelConfig> {
     if (isComplete(config, context.log)) return config
-    const env = openEnv(context.settings)
+    const env = await openEnv(context.settings)
     const file = await locateModel(config, context)
     const plan = planSession(config, { kind: 'KIND_CPU', deviceId: 0 })
     const identity = await identifySession(file, plan)
@@ -40,15 +41,16 @@ class OnnxBackend implements Backend {
   }
 
   async load(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
-    const env = openEnv(context.settings)
+    const env = await openEnv(context.settings)
     const file = await locateModel(config, context)
+    const model = { env, file, config, bounded: await isBounded(config, file) }
     return {
-      createInstance: (spec) => this.#createInstance({ env, file, config }, spec),
+      createInstance: (spec) => this.#createInstance(model, spec),
       close: () => Promise.resolve(),
     }
   }
 
-  async #createInstance({ env, file, config }: LoadedModel, spec: InstanceSpec): Promise<OnnxInstance> {
+  async #createInstance({ env, file, config, bounded }: LoadedModel, spec: InstanceSpec): Promise<OnnxInstance> {
     const plan = planSession(config, spec)
     const session = this.#handover.take(await identifySession(file, plan)) ?? (await Session.open(env, file, plan))
     try {
@@ -57,6 +59,7 @@ class OnnxBackend implements Backend {
         feeds: planFeeds(config, session.signature),
         fetches: planFetches(config, session.signature),
         batches: config.max_batch_size > 0,
+        bounded,
       })
     } catch (error) {
       await session.close()
@@ -69,4 +72,5 @@ interface LoadedModel {
   readonly env: Env
   readonly file: ModelFile
   readonly config: ModelConfig
+  readonly bounded: boolean
 }

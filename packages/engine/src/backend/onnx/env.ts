@@ -18,22 +18,26 @@ export interface Env {
   readonly sharesThreads: boolean
 }
 
-let opened: Env | undefined
+let opened: Promise<Env> | undefined
 
 /** The backend settings of the first caller decide; they are the same for every model of a process. */
-export function openEnv(settings: Readonly<Record<string, string>>): Env {
-  opened ??= createEnv(settings)
+export function openEnv(settings: Readonly<Record<string, string>>): Promise<Env> {
+  opened ??= createEnv(settings).catch((error: unknown) => {
+    opened = undefined
+    throw error
+  })
   return opened
 }
 
-function createEnv(settings: Readonly<Record<string, string>>): Env {
+async function createEnv(settings: Readonly<Record<string, string>>): Promise<Env> {
   const shared = settings['enable-global-threadpool']
   const sharesThreads = shared !== undefined && readBoolean(shared)
   const library = openLibrary()
   const { api } = library
+  // Registers every operator that there is: tens of milliseconds, elsewhere.
   const handle = sharesThreads
-    ? createSharedEnv(api, settings)
-    : receive((out) => api.CreateEnv(ORT_LOG.error, 'conch', out))
+    ? await createSharedEnv(api, settings)
+    : await receiveLater((out, done) => api.CreateEnv.async(ORT_LOG.error, 'conch', out, done))
   const arena = 0
   const anyMemory = 0
   return {
@@ -46,13 +50,15 @@ function createEnv(settings: Readonly<Record<string, string>>): Env {
   }
 }
 
-function createSharedEnv(api: Api, settings: Readonly<Record<string, string>>): Pointer {
+async function createSharedEnv(api: Api, settings: Readonly<Record<string, string>>): Promise<Pointer> {
   const options = receive((out) => api.CreateThreadingOptions(out))
   try {
     checkStatus(api.SetGlobalIntraOpNumThreads(options, readInteger(settings['intra_op_thread_count'] ?? '0')))
     checkStatus(api.SetGlobalInterOpNumThreads(options, readInteger(settings['inter_op_thread_count'] ?? '0')))
     checkStatus(api.SetGlobalSpinControl(options, 0))
-    return receive((out) => api.CreateEnvWithGlobalThreadPools(ORT_LOG.error, 'conch', options, out))
+    return await receiveLater((out, done) =>
+      api.CreateEnvWithGlobalThreadPools.async(ORT_LOG.error, 'conch', options, out, done),
+    )
   } finally {
     api.ReleaseThreadingOptions(options)
   }
@@ -65,6 +71,20 @@ export function receive(call: (out: BigUint64Array) => Status): Pointer {
   slot[0] = 0n
   checkStatus(call(slot))
   return slot[0]
+}
+
+/** As `receive`, for a call on another thread. */
+export function receiveLater(
+  call: (out: BigUint64Array, done: (error: Error | null, status: Status) => void) => void,
+): Promise<Pointer> {
+  const out = new BigUint64Array(new ArrayBuffer(8))
+  return new Promise((resolve, reject) => {
+    call(out, (error, status) => {
+      if (error !== null) reject(error)
+      else if (status !== null) reject(takeError(status))
+      else resolve(out[0] ?? 0n)
+    })
+  })
 }
 
 /** As `receive`, for numbers of 64 bits that fit a double. */

@@ -16,6 +16,8 @@ export interface InstancePlan {
   readonly feeds: readonly FeedPlan[]
   readonly fetches: readonly FetchPlan[]
   readonly batches: boolean
+  /** Whether the size of the inputs bounds what a run can cost. */
+  readonly bounded: boolean
 }
 
 /** One session with its input and output memory. Runs one batch at a time. */
@@ -24,7 +26,7 @@ export class OnnxInstance implements BackendInstance {
   readonly #batches: boolean
   readonly #feeds: readonly Feed[]
   readonly #fetches: readonly Fetch[]
-  readonly #pace = new Pace()
+  readonly #pace: Pace
   readonly #symbols = new Map<string, number>()
   readonly #inputNames: CStrings
   readonly #outputNames: CStrings
@@ -43,6 +45,7 @@ export class OnnxInstance implements BackendInstance {
     const { env } = session
     this.#session = session
     this.#batches = plan.batches
+    this.#pace = new Pace(plan.bounded)
     this.#feeds = plan.feeds.map((feed, place) => new Feed(env, feed, place))
     this.#fetches = plan.fetches.map((fetch) => new Fetch(env, fetch))
     this.#active = this.#fetches
@@ -60,12 +63,15 @@ export class OnnxInstance implements BackendInstance {
     if (!this.#pace.chooseInline(bytes)) return this.#executeElsewhere(batch, bytes)
     try {
       this.#run()
-    } finally {
-      const ended = performance.now()
-      batch.computeOutputStart = ended
-      this.#pace.ranInline((ended - started) * 1_000, bytes)
+    } catch (error) {
+      this.#pace.failedInline((performance.now() - started) * 1_000)
       this.#settle()
+      throw error
     }
+    const ended = performance.now()
+    batch.computeOutputStart = ended
+    this.#pace.ranInline((ended - started) * 1_000, bytes)
+    this.#settle()
     return this.#answer(batch)
   }
 
@@ -82,11 +88,10 @@ export class OnnxInstance implements BackendInstance {
       throw new ConchError('CANCELLED', '', { cause })
     } finally {
       signal?.removeEventListener('abort', stop)
-      const ended = performance.now()
-      batch.computeOutputStart = ended
-      this.#pace.ranElsewhere((ended - batch.computeInputEnd) * 1_000, bytes)
+      batch.computeOutputStart = performance.now()
       this.#settle()
     }
+    this.#pace.ranElsewhere((batch.computeOutputStart - batch.computeInputEnd) * 1_000, bytes)
     return this.#answer(batch)
   }
 

@@ -42,6 +42,8 @@ const FILES: Partial<Record<NodeJS.Platform, string>> = {
 export interface Library {
   readonly api: Api
   readonly version: string
+  /** Where it was found, with a separator at the end. */
+  readonly directory: string
   /** Referenced for as long as its functions are: koffi unloads a library that is collected. */
   readonly handle: object
   /** Copies from native memory. The caller has checked the size against both sides. */
@@ -82,6 +84,7 @@ function bind(path: string): Library {
   return {
     api: bindTable(table),
     version,
+    directory: join(dirname(path), '/'),
     handle: library,
     copy: (target, source, size) => void copy(target, source, size),
     fill: (target, source) => void copy(target, source, source.byteLength),

@@ -9,12 +9,14 @@ import {
   closeInstances,
   configOf,
   contextOf,
+  CPU,
   execute,
   openInstance,
   outputsOf,
   tensor,
 } from '../contract.suite.ts'
 import { createOnnxBackend } from './backend.ts'
+import { isBounded } from './bounded.ts'
 import { readOnnxSignature } from './read-model.ts'
 import { Session } from './session.ts'
 
@@ -75,4 +77,28 @@ it('leaves nothing behind', async () => {
   for (let i = 0; i < 60; i++) await cycle()
   // A session of this model takes about a quarter of a megabyte.
   expect(process.memoryUsage.rss() - before).toBeLessThan(15 * 2 ** 20)
+})
+
+it.each([
+  ['slow', false],
+  ['add_sub', true],
+  ['nonzero', true],
+])('tells whether the inputs bound the work of %s: %j', async (model, bounded) => {
+  const path = join(contextOf(model).versionDirectory, 'model.onnx')
+  expect(await isBounded(await configOf(model), { path, shownAs: model })).toBe(bounded)
+  expect((await readOnnxSignature(path)).operators.includes('Loop')).toBe(model === 'slow')
+})
+
+it.each([
+  ['optimization { execution_accelerators { cpu_execution_accelerator { name: "openvino" } } }', CPU],
+  ['model_operations { op_library_filename: "/nowhere/ops.so" }', CPU],
+  ['', { ...CPU, kind: 'KIND_GPU' }],
+] as const)('hands on what the runtime says about %s', async (text, spec) => {
+  const model = await createOnnxBackend().load(await configOf('echo_float', text), contextOf('echo_float'))
+  const failure = await model.createInstance(spec).then(
+    () => 'loaded',
+    (error: Error) => error.message,
+  )
+  expect(failure).toMatch(/^onnx runtime error \d+: /)
+  expect(failure).not.toContain('node_modules')
 })

@@ -25,6 +25,7 @@ const PAUSE_FORGIVEN_AFTER = 4_096
  * until the next trial; runs that stay fast make up for that, since a busy machine makes any model look slow at times.
  */
 export class Pace {
+  readonly #bounded: boolean
   #inline = false
   /** Of inline runs; starts low enough to forgive the first of them, whose code is cold. */
   #average = FAST / 2
@@ -37,9 +38,20 @@ export class Pace {
   /** The largest input, in bytes, that ran fast. */
   #provenBytes = 0
 
+  /** `bounded`: whether the size of its inputs says how long the model may take. Without that it never runs inline. */
+  constructor(bounded: boolean) {
+    this.#bounded = bounded
+  }
+
   chooseInline(bytes: number): boolean {
+    if (!this.#bounded) return false
     if (!this.#inline && this.#wait > 0) return false
     return bytes <= 2 * this.#provenBytes + 1_024
+  }
+
+  /** A run that failed says nothing about speed, unless it was slow. */
+  failedInline(elapsed: number): void {
+    if (elapsed > SLOW) this.#stepBack(elapsed)
   }
 
   /** `elapsed` of a run elsewhere contains the hop and the wait for a thread: it is an upper bound. */

@@ -81,7 +81,7 @@ it.each(['add_sub', 'echo_string', 'nonzero', 'overridable', 'old_format', 'shap
     const { inputs, outputs, overridable } = await readOnnxSignature(fixture(model))
     const file = { path: fixture(model), shownAs: model }
     const session = await Session.open(
-      openEnv({}),
+      await openEnv({}),
       file,
       planSession(await configOf(model), { kind: 'KIND_CPU', deviceId: 0 }),
     )

@@ -17,6 +17,8 @@ export interface OnnxSignature extends Signature {
   readonly graphName: string
   /** Nodes of the main graph. */
   readonly nodes: number
+  /** Every operator that is used anywhere, graphs within nodes and functions included; sorted. */
+  readonly operators: readonly string[]
   readonly initializers: number
   /** Files beside the model that hold weights. */
   readonly externalFiles: readonly string[]
@@ -26,6 +28,7 @@ export interface OnnxSignature extends Signature {
 const LONGEST_TEXT = 1_048_576
 const MOST_VALUES = 1_000_000
 const HIGHEST_RANK = 256
+const DEEPEST = 64
 
 /**
  * Reads a model's signature without loading it: a few milliseconds, whatever the size of its weights. Throws
@@ -42,7 +45,10 @@ export async function readOnnxSignature(path: string): Promise<OnnxSignature> {
 }
 
 /** Field numbers of onnx.proto. */
-const MODEL = { irVersion: 1, producer: 2, producerVersion: 3, graph: 7, opset: 8, metadata: 14 } as const
+const MODEL = { irVersion: 1, producer: 2, producerVersion: 3, graph: 7, opset: 8, metadata: 14, function: 25 } as const
+const NODES_OF_FUNCTION = 7
+const NODE = { operator: 4, attribute: 5 } as const
+const ATTRIBUTE = { graph: 6, graphs: 11 } as const
 const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12, sparseInitializer: 15 } as const
 
 class ModelReader {
@@ -59,6 +65,7 @@ class ModelReader {
   readonly #outputs: ModelValue[] = []
   readonly #initializers = new Set<string>()
   readonly #externalFiles = new Set<string>()
+  readonly #operators = new Set<string>()
 
   constructor(file: ProtobufFile) {
     this.#file = file
@@ -76,6 +83,7 @@ class ModelReader {
       metadata: Object.fromEntries(this.#metadata),
       graphName: this.#graphName,
       nodes: this.#nodes,
+      operators: [...this.#operators].toSorted(),
       initializers: this.#initializers.size,
       externalFiles: [...this.#externalFiles],
       inputs: this.#inputs.filter((value) => !fixed(value)),
@@ -110,7 +118,27 @@ class ModelReader {
         this.#graphs += 1
         for await (const inner of this.#enter(field)) await this.#readGraphField(inner)
         return
+      case MODEL.function:
+        await this.#readNodes(field, NODES_OF_FUNCTION, 0)
+        return
       default:
+    }
+  }
+
+  /** Nodes of a function, or of a graph within a node. */
+  async #readNodes(field: Field, number: number, depth: number): Promise<void> {
+    if (depth > DEEPEST) throw malformed(`graphs nested more than ${DEEPEST} deep at byte ${field.start}`)
+    for await (const inner of this.#enter(field)) if (inner.number === number) await this.#readNode(inner, depth)
+  }
+
+  async #readNode(field: Field, depth: number): Promise<void> {
+    for await (const inner of this.#enter(field)) {
+      if (inner.number === NODE.operator) this.#operators.add(await this.#file.text(inner, LONGEST_TEXT))
+      if (inner.number !== NODE.attribute) continue
+      for await (const value of this.#enter(inner)) {
+        const isGraph = value.number === ATTRIBUTE.graph || value.number === ATTRIBUTE.graphs
+        if (isGraph) await this.#readNodes(value, GRAPH.node, depth + 1)
+      }
     }
   }
 
@@ -123,6 +151,7 @@ class ModelReader {
     switch (field.number) {
       case GRAPH.node:
         this.#nodes += 1
+        await this.#readNode(field, 0)
         return
       case GRAPH.name:
         this.#graphName = await this.#file.text(field, LONGEST_TEXT)

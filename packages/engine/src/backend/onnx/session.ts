@@ -1,5 +1,5 @@
 import { ConchError } from '@conch/protocol'
-import { checkStatus, ORT_LOG, receive, takeError } from './env.ts'
+import { checkStatus, ORT_LOG, receive, receiveLater, takeError } from './env.ts'
 import type { Env } from './env.ts'
 import type { Pointer } from './library.ts'
 import { readSignature } from './read-signature.ts'
@@ -50,7 +50,7 @@ export class Session {
 
   /** Reads and optimises the model on another thread. */
   static async open(env: Env, file: ModelFile, plan: SessionPlan): Promise<Session> {
-    const handle = await withSessionOptions(env, plan, (options) => createSession(env, file, options))
+    const handle = await createSession(env, file, plan)
     try {
       return new Session(env, handle, createRunOptions(env, plan))
     } catch (error) {
@@ -150,22 +150,22 @@ export class Session {
   }
 }
 
-function createSession(env: Env, file: ModelFile, options: Pointer): Promise<Pointer> {
-  const out = new BigUint64Array(new ArrayBuffer(8))
-  return new Promise((resolve, reject) => {
-    env.api.CreateSession.async(env.handle, file.path, options, out, (error, status) => {
-      if (error !== null) reject(error)
-      else if (status !== null) reject(hidePath(takeError(status), file))
-      else resolve(out[0] ?? 0n)
-    })
-  })
+async function createSession(env: Env, file: ModelFile, plan: SessionPlan): Promise<Pointer> {
+  try {
+    return await withSessionOptions(env, plan, (options) =>
+      receiveLater((out, done) => env.api.CreateSession.async(env.handle, file.path, options, out, done)),
+    )
+  } catch (error) {
+    throw error instanceof ConchError ? hidePaths(error, file, env) : error
+  }
 }
 
 /** The library names files by their absolute paths; a client sees them as the repository names them. */
-function hidePath(error: ConchError, { path, shownAs }: ModelFile): ConchError {
+function hidePaths(error: ConchError, { path, shownAs }: ModelFile, { library }: Env): ConchError {
   const directory = path.slice(0, path.lastIndexOf('/') + 1)
   const shown = shownAs.slice(0, shownAs.lastIndexOf('/') + 1)
-  return new ConchError(error.code, error.message.replaceAll(directory, shown))
+  const text = error.message.replaceAll(directory, shown).replaceAll(library.directory, '')
+  return text === error.message ? error : new ConchError(error.code, text, { cause: error })
 }
 
 function createRunOptions({ api }: Env, plan: SessionPlan): Pointer {
