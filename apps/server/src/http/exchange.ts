@@ -5,7 +5,7 @@ import type { HttpOptions } from '../options.ts'
 import type { Connection } from './connection.ts'
 import type { HeaderMatch } from './header-forwarding.ts'
 import type { RequestHeaders } from './headers.ts'
-import { readHeaders } from './headers.ts'
+import type { InflateBudget } from './inflate-budget.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
 import type { TraceSettings } from './trace-store.ts'
@@ -21,6 +21,7 @@ export interface Face {
   /** Headers that become parameters; undefined = none. */
   readonly forward: HeaderMatch | undefined
   readonly workers: JsonWorkers
+  readonly inflating: InflateBudget
   readonly trace: TraceSettings
   /** True once the listener drains: answers end their connection. */
   draining: boolean
@@ -55,6 +56,6 @@ export class Exchange {
     this.res = incoming.res
     this.path = incoming.path
     this.expectsContinue = incoming.expectsContinue
-    this.headers = readHeaders(incoming.req.rawHeaders)
+    this.headers = incoming.req.headers
   }
 }

@@ -1,11 +1,13 @@
-/** The header values that routes read, found in one pass; undefined = absent. The first occurrence counts. */
-export interface RequestHeaders {
+/** The header values that routes and Node itself read, found in one pass; undefined = absent. The first occurrence counts. */
+export type RequestHeaders = {
   contentLength: string | undefined
   contentEncoding: string | undefined
   acceptEncoding: string | undefined
   transferEncoding: string | undefined
   inferenceLength: string | undefined
   origin: string | undefined
+  expect: string | undefined
+  te: string | undefined
 }
 
 /** One pass over the names as they came; most requests carry a handful, and few of them matter here. */
@@ -17,30 +19,48 @@ export function readHeaders(raw: readonly string[]): RequestHeaders {
     transferEncoding: undefined,
     inferenceLength: undefined,
     origin: undefined,
+    expect: undefined,
+    te: undefined,
   }
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? ''
-    const field = FIELDS[name.length]
-    if (field === undefined || (name !== field.name && name.toLowerCase() !== field.name)) continue
-    headers[field.key] ??= raw[i + 1]
+    if (NAMES.has(name.length)) keep(headers, name, raw[i + 1])
   }
   return headers
 }
 
-/** By length of the name: no two of them share one. */
-const FIELDS: readonly ({ readonly name: string; readonly key: keyof RequestHeaders } | undefined)[] = byLength([
-  ['origin', 'origin'],
-  ['content-length', 'contentLength'],
-  ['accept-encoding', 'acceptEncoding'],
-  ['content-encoding', 'contentEncoding'],
-  ['transfer-encoding', 'transferEncoding'],
-  ['inference-header-content-length', 'inferenceLength'],
-])
+/** Lengths of the names below. */
+const NAMES: ReadonlySet<number> = new Set([2, 6, 14, 15, 16, 17, 31])
 
-function byLength(fields: readonly (readonly [string, keyof RequestHeaders])[]) {
-  const table: ({ name: string; key: keyof RequestHeaders } | undefined)[] = new Array(32).fill(undefined)
-  for (const [name, key] of fields) table[name.length] = { name, key }
-  return table
+/** Writes to named fields: one written to by a computed name costs a multiple. */
+function keep(headers: RequestHeaders, name: string, value: string | undefined): void {
+  switch (name.toLowerCase()) {
+    case 'content-length':
+      headers.contentLength ??= value
+      break
+    case 'inference-header-content-length':
+      headers.inferenceLength ??= value
+      break
+    case 'accept-encoding':
+      headers.acceptEncoding ??= value
+      break
+    case 'content-encoding':
+      headers.contentEncoding ??= value
+      break
+    case 'transfer-encoding':
+      headers.transferEncoding ??= value
+      break
+    case 'origin':
+      headers.origin ??= value
+      break
+    case 'expect':
+      headers.expect ??= value
+      break
+    case 'te':
+      headers.te ??= value
+      break
+    default:
+  }
 }
 
 /** The value of any header, by name in any case. */

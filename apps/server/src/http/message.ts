@@ -1,4 +1,7 @@
 import { IncomingMessage } from '../node-http.ts'
+import { LIMITS } from './limits.ts'
+import type { RequestHeaders } from './headers.ts'
+import { readHeaders } from './headers.ts'
 
 /** Takes a request body as it comes off the socket. */
 export interface BodySink {
@@ -6,22 +9,60 @@ export interface BodySink {
   end(): void
 }
 
+/** What Node's requests have and its types do not name. */
+interface Internals {
+  readonly _dumped?: boolean
+  _dumpAndCloseReadable?(): void
+}
+
 /**
- * A request whose body goes straight to a sink, without the stream machinery between parser and reader: a small
- * inference spends a good part of its time there. Without a sink it is an ordinary stream.
+ * A request without what a small inference would pay for and never use: the object of all its headers, and the stream
+ * machinery between parser and reader. Its body goes straight to a sink; without a sink it is an ordinary stream.
  */
 export class Message extends IncomingMessage {
+  /** All of its headers that are known by name; `findHeader` finds the others. */
+  declare readonly headers: RequestHeaders
   sink: BodySink | undefined = undefined
+  #unreadBytes = 0
+  #unreadPieces = 0
+  #headers: RequestHeaders | undefined = undefined
+
+  static {
+    // Node itself asks for `expect` and `te`, nothing else.
+    Object.defineProperty(this.prototype, 'headers', {
+      get(this: Message) {
+        return (this.#headers ??= readHeaders(this.rawHeaders))
+      },
+    })
+  }
 
   override push(chunk: Buffer | null): boolean {
     const sink = this.sink
-    if (sink === undefined) return super.push(chunk)
+    if (sink === undefined) {
+      if (chunk !== null) this.#drop(chunk.length)
+      return super.push(chunk)
+    }
     if (chunk !== null) {
       sink.data(chunk)
       return true
     }
     this.sink = undefined
     sink.end()
-    return super.push(null)
+    return this.#close()
+  }
+
+  /** Nobody listens for the end of a body that went to a sink. */
+  #close(): boolean {
+    const { _dumped, _dumpAndCloseReadable } = this as Internals
+    if (_dumped === true || _dumpAndCloseReadable === undefined) return super.push(null)
+    _dumpAndCloseReadable.call(this)
+    return false
+  }
+
+  /** Nobody reads this body: what is sent of it is dropped, up to a point. */
+  #drop(bytes: number): void {
+    this.#unreadBytes += bytes
+    this.#unreadPieces += 1
+    if (this.#unreadBytes > LIMITS.unreadBytes || this.#unreadPieces > LIMITS.chunks) this.socket.destroy()
   }
 }
