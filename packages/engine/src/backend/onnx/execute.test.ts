@@ -78,6 +78,18 @@ it('finds inputs in any order and gives only wanted outputs', async () => {
   }
 })
 
+it('starts afresh after a batch that could not be gathered', async () => {
+  const { instance } = await open('add_sub')
+  const rows = (count: number, value: number, name: string) =>
+    floats(name, [count, 16], new Array<number>(16 * count).fill(value))
+  await ask(instance, [rows(1, 1, 'INPUT0'), rows(1, 1, 'INPUT1')], ['OUTPUT0', 'OUTPUT1'])
+  const broken = batchOf([activeRequest([rows(2, 1, 'INPUT0')], 2)], ['OUTPUT0', 'OUTPUT1'])
+  await expect(async () => execute(instance, broken)).rejects.toThrow("input 'INPUT1' is missing")
+  const [sum] = await ask(instance, [rows(2, 2, 'INPUT0'), rows(2, 3, 'INPUT1')], ['OUTPUT0', 'OUTPUT1'], 2)
+  expect(sum?.shape).toEqual([2, 16])
+  expect(numbers(sum!)).toEqual(new Array<number>(32).fill(5))
+})
+
 it('follows shapes that change from batch to batch', async () => {
   const { instance } = await open('shape_n_m')
   for (const [rows, columns] of [

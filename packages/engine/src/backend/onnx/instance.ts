@@ -113,6 +113,8 @@ export class OnnxInstance implements BackendInstance {
       if (changed) this.#rearrange(present)
       this.#prepare(changed)
     } catch (error) {
+      // Some inputs have taken their new shapes already.
+      this.#isArranged = false
       this.#settle()
       throw error
     }
