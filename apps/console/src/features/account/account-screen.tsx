@@ -76,8 +76,10 @@ function ServerCard() {
         {rows.map(([name, url]) => (
           <div key={name} className="flex min-h-9 items-center gap-3 px-3">
             <dt className="w-24 shrink-0 text-mute">{name}</dt>
-            <dd className="min-w-0 flex-1 truncate font-mono text-xs">{url ?? 'off'}</dd>
-            {url !== null && <CopyButton text={url} label={`Copy the ${name} address`} />}
+            <dd className="flex min-w-0 flex-1 items-center gap-1 font-mono text-xs">
+              <span className="min-w-0 flex-1 truncate">{url ?? 'off'}</span>
+              {url !== null && <CopyButton text={url} label={`Copy the ${name} address`} />}
+            </dd>
           </div>
         ))}
         <div className="flex min-h-9 items-center gap-3 px-3">

@@ -75,9 +75,14 @@ export function LogList({ lines, follow }: { lines: readonly LogLine[]; follow: 
   )
 }
 
-/** Tables keep their columns and scroll sideways; sentences wrap. */
+/** Tables keep their columns and scroll sideways, by the keyboard too; sentences wrap. */
 function LineText({ line }: { line: LogLine }) {
   const text = line.text.replace(/^\n+|\n+$/g, '')
-  const look = text.includes('\n') ? 'overflow-x-auto whitespace-pre' : 'break-words whitespace-pre-wrap'
-  return <span className={cn('min-w-0', look, line.level === 'error' && 'text-bad')}>{text}</span>
+  const look = cn('min-w-0', line.level === 'error' && 'text-bad')
+  if (!text.includes('\n')) return <span className={cn(look, 'break-words whitespace-pre-wrap')}>{text}</span>
+  return (
+    <pre tabIndex={0} aria-label="Table" className={cn(look, 'overflow-x-auto')}>
+      {text}
+    </pre>
+  )
 }

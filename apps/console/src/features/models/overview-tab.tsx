@@ -7,6 +7,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { formatBytes, formatCount, formatShape } from '../../ui/format.ts'
 import { Empty } from '../../ui/message.tsx'
 import { readFacts } from './facts.ts'
+import { ReadmeCard } from './readme-card.tsx'
 
 export function OverviewTab({ model }: { model: ModelDetails }) {
   const { metadata } = model
@@ -25,14 +26,7 @@ export function OverviewTab({ model }: { model: ModelDetails }) {
             <TensorCard title="Outputs" rows={metadata.outputs} labels={model.labels} />
           </>
         )}
-        {model.readme !== null && (
-          <Card>
-            <CardHead title="README" />
-            <pre className="max-h-96 overflow-auto px-3 py-2 font-sans whitespace-pre-wrap text-soft">
-              {model.readme}
-            </pre>
-          </Card>
-        )}
+        {model.readme !== null && <ReadmeCard text={model.readme} />}
       </div>
       <FactsCard model={model} />
     </div>

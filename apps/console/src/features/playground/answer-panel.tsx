@@ -52,7 +52,7 @@ export function AnswerPanel({ model, playground }: { model: ModelDetails; playgr
               The form holds a request that this model accepts. Change it, or send it as it is.
             </Empty>
           ) : (
-            <Answer entry={answer} pinned={pinned} />
+            <Answer entry={answer} pinned={pinned} labels={model.labels} />
           )}
         </TabPanel>
         <TabPanel value="raw" className="p-3">
@@ -96,7 +96,13 @@ function PinButton({ entry, pinned }: { entry: Entry; pinned: Entry | null }) {
   )
 }
 
-function Answer({ entry, pinned }: { entry: Entry; pinned: Entry | null }) {
+interface AnswerProps {
+  readonly entry: Entry
+  readonly pinned: Entry | null
+  readonly labels: ModelDetails['labels']
+}
+
+function Answer({ entry, pinned, labels }: AnswerProps) {
   const { result } = entry
   const differences =
     pinned === null || pinned.id === entry.id ? [] : compareAnswers(pinned.result.outputs, result.outputs)
@@ -112,6 +118,7 @@ function Answer({ entry, pinned }: { entry: Entry; pinned: Entry | null }) {
         <OutputCard
           key={output.name}
           output={output}
+          labels={labels[output.name]}
           difference={differences.find((each) => each.output === output.name)}
         />
       ))}

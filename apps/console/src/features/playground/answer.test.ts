@@ -1,6 +1,6 @@
 import type { OutputView } from '@conch/server/schemas'
 import { expect, it } from 'vitest'
-import { compareAnswers, makeHistogram, readNumbers } from './answer.ts'
+import { bestOfRows, compareAnswers, makeHistogram, readClasses, readNumbers } from './answer.ts'
 
 const output = (rest: Partial<OutputView>): OutputView => ({
   name: 'y',
@@ -47,4 +47,25 @@ it('spreads numbers over bins and leaves none out', () => {
   )
   expect(bins.map((bin) => bin.count)).toEqual(new Array(10).fill(10))
   expect(makeHistogram([1, 1, 1], 10)).toEqual([])
+})
+
+it('reads classes from texts, and only from such texts', () => {
+  const texts = (...preview: string[]) => readClasses(output({ datatype: 'BYTES', preview }))
+  expect(texts('0.97:1:versicolor', '1e-3:0')).toEqual([
+    { value: '0.97', index: 1, label: 'versicolor' },
+    { value: '1e-3', index: 0, label: null },
+  ])
+  expect(texts('0.97:1:a', 'hello')).toBeNull()
+  expect(readClasses(output({ preview: ['1:2'] }))).toBeNull()
+})
+
+it('finds the best class of every row of a batch', () => {
+  const scores = output({
+    shape: [2, 3],
+    topk: [],
+    bytesBase64: base64(new Float32Array([0.1, 0.7, 0.2, 0.5, 0.25, 0.25])),
+  })
+  expect(bestOfRows(scores)?.map((row) => row.index)).toEqual([1, 0])
+  expect(bestOfRows(output({ shape: [1, 3], topk: [] }))).toBeNull()
+  expect(bestOfRows(output({ shape: [2, 3] }))).toBeNull()
 })

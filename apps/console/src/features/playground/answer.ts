@@ -39,6 +39,32 @@ function readPreview(text: string): number {
   return text === 'true' ? 1 : text === 'false' ? 0 : Number(text)
 }
 
+/** Classes of an output that was asked for as `classification`: texts as `0.97:1:versicolor`. Null when it is something else. */
+export function readClasses({ datatype, preview }: OutputView): OutputView['topk'] | null {
+  if (datatype !== 'BYTES' || preview.length === 0) return null
+  const rows = preview.map((text) => /^([-+.\deE]+):(\d+)(?::(.*))?$/s.exec(text))
+  if (rows.includes(null)) return null
+  return rows.map((row) => ({ value: row?.[1] ?? '', index: Number(row?.[2]), label: row?.[3] ?? null }))
+}
+
+export interface BestClass {
+  readonly index: number
+  readonly value: number
+}
+
+/** The most likely class of every row of a batch; null when the output is no batch of class scores. */
+export function bestOfRows(output: OutputView): BestClass[] | null {
+  const [rows = 0, classes = 0] = output.shape
+  if (output.topk === undefined || output.shape.length !== 2 || rows < 2) return null
+  const numbers = readNumbers(output)
+  if (numbers === null || numbers.length < rows * classes) return null
+  return Array.from({ length: rows }, (_, row) => {
+    const values = numbers.subarray(row * classes, (row + 1) * classes)
+    const value = values.reduce((most, each) => (each > most ? each : most), -Infinity)
+    return { index: values.indexOf(value), value }
+  })
+}
+
 export interface Difference {
   readonly output: string
   /** Null when they cannot be compared; then `note` says why. */

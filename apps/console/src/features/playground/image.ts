@@ -15,7 +15,7 @@ export interface ImagePlace {
 /** A side that the model leaves open. */
 const OPEN_SIDE = 224
 const CHANNELS = new Set([1, 3, 4])
-const SMALLEST_FLAT_SIDE = 4
+const SMALLEST_FLAT_SIDE = 8
 const LARGEST_SIDE = 4096
 
 /** Guesses from a model's shape where a picture would go; null when none fits. */

@@ -7,18 +7,21 @@ import { Badge } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { formatCount, formatShape } from '../../ui/format.ts'
 import { saveFile } from '../../ui/save-file.ts'
-import { makeHistogram, readNumbers, type Difference } from './answer.ts'
+import { bestOfRows, makeHistogram, readClasses, readNumbers, type BestClass, type Difference } from './answer.ts'
 
 interface OutputCardProps {
   readonly output: OutputView
   /** Compared with the pinned answer. */
   readonly difference: Difference | undefined
+  readonly labels: readonly string[] | undefined
 }
 
 const BINS = 32
 const SHOWN_VALUES = 200
 
-export function OutputCard({ output, difference }: OutputCardProps) {
+export function OutputCard({ output, difference, labels }: OutputCardProps) {
+  const classes = output.topk ?? readClasses(output) ?? []
+  const rows = bestOfRows(output)
   return (
     <section
       className="overflow-hidden rounded-md border border-line"
@@ -48,7 +51,11 @@ export function OutputCard({ output, difference }: OutputCardProps) {
         </span>
       </header>
       <div className="space-y-3 p-3">
-        {output.topk !== undefined && output.topk.length > 0 && <TopClasses rows={output.topk} />}
+        {rows !== null ? (
+          <RowClasses rows={rows} labels={labels} />
+        ) : (
+          classes.length > 0 && <TopClasses rows={classes} />
+        )}
         {output.stats !== null && output.count > 1 && <Statistics output={output} />}
         <Values output={output} />
       </div>
@@ -96,6 +103,28 @@ function TopClasses({ rows }: { rows: NonNullable<OutputView['topk']> }) {
         </Button>
       )}
     </div>
+  )
+}
+
+const SHOWN_ROWS = 50
+
+/** The best class of each row of a batch. */
+function RowClasses({ rows, labels }: { rows: readonly BestClass[]; labels: readonly string[] | undefined }) {
+  return (
+    <ol
+      className="grid max-h-56 grid-cols-[auto_minmax(4rem,1fr)_auto] gap-x-4 gap-y-1 overflow-y-auto"
+      tabIndex={0}
+      aria-label="Most likely in each row"
+    >
+      {rows.slice(0, SHOWN_ROWS).map(({ index, value }, row) => (
+        <li key={row} className="contents">
+          <span className="text-mute tabular-nums">row {row + 1}</span>
+          <span className="truncate font-medium">{labels?.[index] ?? `class ${index}`}</span>
+          <span className="text-right font-mono text-xs">{shorten(String(value))}</span>
+        </li>
+      ))}
+      <More count={rows.length - SHOWN_ROWS} />
+    </ol>
   )
 }
 

@@ -33,7 +33,7 @@ export function PlaygroundActions({ model, version, playground }: ActionsProps) 
       ) : (
         <Action tone="primary" why={why} onClick={playground.send}>
           <Send aria-hidden /> Send{' '}
-          <span className="ml-1 hidden gap-0.5 opacity-80 md:flex [&_kbd]:border-white/30 [&_kbd]:bg-transparent [&_kbd]:text-white">
+          <span className="ml-1 hidden gap-0.5 md:flex [&_kbd]:border-white/30 [&_kbd]:bg-transparent [&_kbd]:text-white">
             <Kbd>Ctrl</Kbd>
             <Kbd>Enter</Kbd>
           </span>

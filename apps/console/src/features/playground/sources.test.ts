@@ -4,7 +4,7 @@ import { chooseSource, listSources } from './sources.ts'
 
 const sources = (shape: number[], datatype: 'FP32' | 'BYTES' | 'INT64', model = 'm', input = 'x') => {
   const place = placeImage(shape, datatype)
-  const list = listSources({ shape, datatype }, place)
+  const list = listSources({ shape, datatype, model, input }, place)
   return { list, first: chooseSource(list, { model, input }, place) }
 }
 
@@ -18,4 +18,8 @@ it('offers pictures and sound where they fit', () => {
   expect(sources([1, 512], 'FP32', 'silero_vad', 'input')).toEqual({ list: ['values', 'audio'], first: 'audio' })
   expect(sources([-1, 4], 'FP32').list).toEqual(['values'])
   expect(sources([-1], 'BYTES')).toEqual({ list: ['text'], first: 'text' })
+})
+
+it('takes a row of sound for no picture', () => {
+  expect(sources([-1, 576], 'FP32', 'silero_vad', 'input').list).toEqual(['values', 'audio'])
 })

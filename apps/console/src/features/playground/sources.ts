@@ -7,15 +7,23 @@ export type SourceKind = 'values' | 'text' | 'image' | 'draw' | 'audio'
 const LARGEST_PAD = 64
 const SHORTEST_AUDIO = 160
 
+const PICTURE = /image|img|pixel|picture|digit|mnist|photo|vision|ocr|efficientnet|resnet/i
+const SOUND = /audio|wave|wav|speech|voice|vad|sound|pcm/i
+
 interface Kind {
   readonly shape: readonly number[]
   readonly datatype: Datatype
+  readonly model: string
+  readonly input: string
 }
 
 /** Which helpers make sense for an input. */
-export function listSources({ shape, datatype }: Kind, place: ImagePlace | null): SourceKind[] {
+export function listSources(kind: Kind, spot: ImagePlace | null): SourceKind[] {
+  const { shape, datatype } = kind
   if (datatype === 'BYTES') return ['text']
   const sources: SourceKind[] = ['values']
+  // A row of samples may have the length of a square; a name that speaks of sound settles it.
+  const place = SOUND.test(`${kind.model} ${kind.input}`) ? null : spot
   if (place !== null) sources.push('image')
   if (place !== null && place.channels === 1 && place.height <= LARGEST_PAD && place.width <= LARGEST_PAD)
     sources.push('draw')
@@ -28,9 +36,6 @@ function isAudio(shape: readonly number[], datatype: Datatype): boolean {
   if (last === undefined || shape.length > 2 || !['FP32', 'FP16', 'INT16'].includes(datatype)) return false
   return last >= SHORTEST_AUDIO || (last === -1 && shape.length === 2)
 }
-
-const PICTURE = /image|img|pixel|picture|digit|mnist|photo|vision|ocr|efficientnet|resnet/i
-const SOUND = /audio|wave|wav|speech|voice|vad|sound|pcm/i
 
 /** The helper to begin with: names tell a picture from a row of features. */
 export function chooseSource(

@@ -43,7 +43,7 @@ export function TensorField(props: TensorFieldProps) {
   const { input, row, problems, refusal, model, onChange } = props
   const shape = row?.shape ?? input.shape
   const place = placeImage(shape, input.datatype)
-  const sources = listSources({ shape, datatype: input.datatype }, place)
+  const sources = listSources({ shape, datatype: input.datatype, model, input: input.name }, place)
   const [kind, setKind] = useState<SourceKind>(() => chooseSource(sources, { model, input: input.name }, place))
   const change = (next: Partial<DraftTensor>) => onChange(input.name, next)
   const options = sources.map((value) => {

@@ -77,7 +77,7 @@ function ValuesText({ input, row, onChange }: ValuesFieldProps) {
     setSeen(values)
     onChange({ values, source: '', ...adaptShape(input, row, values.length) })
   }
-  const lines = Math.min(12, Math.max(2, Math.ceil(text.length / 70), text.split('\n').length))
+  const lines = Math.min(6, Math.max(2, Math.ceil(text.length / 70), text.split('\n').length))
   return (
     <TextArea
       aria-label={`Values of ${input.name}`}

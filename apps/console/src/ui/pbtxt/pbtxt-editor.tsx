@@ -104,7 +104,7 @@ function createEditor(parent: HTMLElement, { latest, label, writable }: EditorSe
   const listen = EditorView.updateListener.of((update) => {
     if (update.docChanged) latest.current.onChange(update.state.doc.toString())
   })
-  const names = EditorView.contentAttributes.of({ 'aria-label': label })
+  const names = EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' })
   const state = EditorState.create({
     doc: latest.current.value,
     extensions: [save, COMFORT, writable.of([]), listen, names],
