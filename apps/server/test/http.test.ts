@@ -427,6 +427,28 @@ it('keeps trace settings per model over the global ones', async () => {
   expect((await client.reply())?.body.toString()).toContain('got:-2')
 })
 
+it('keeps a connection whose answered request still sends a little', async () => {
+  const { open } = await openFace()
+  const client = open()
+  client.send('GET /v2/health/live HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n')
+  expect((await client.reply())?.status).toBe(200)
+  client.send('1\r\na\r\n'.repeat(1000), '0\r\n\r\n', get('/v2/health/live'))
+  expect((await client.reply())?.status).toBe(200)
+})
+
+it('inflates more bodies than may be inflated at once, one after the other', async () => {
+  const { open } = await openFace()
+  const bomb = gzipSync(Buffer.alloc(60_000_000, ' '))
+  const clients = Array.from({ length: 9 }, () => open().send(post(INFER, bomb, 'Content-Encoding: gzip')))
+  const gone = open().send(post(INFER, bomb, 'Content-Encoding: gzip'))
+  gone.end()
+  for (const client of clients) {
+    expect((await client.reply())?.body.toString()).toContain('The document is empty.')
+  }
+  const good = open().send(post(INFER, gzipSync(REQUEST), 'Content-Encoding: gzip'))
+  expect((await good.reply())?.body.toString()).toBe(ANSWER)
+}, 60_000)
+
 it('stops reading a body of 65537 one-byte chunks, and closes', async () => {
   const { open } = await openFace()
   const client = open().send(`POST ${INFER} HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n`)

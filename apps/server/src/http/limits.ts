@@ -14,6 +14,8 @@ export const LIMITS = {
   bodyBytes: 2 ** 31 - 1,
   /** Taken at once for a body whose length was announced; beyond that, memory grows as the body arrives. */
   bodyReserve: 8 * 1024 * 1024,
+  /** What all inflated bodies that are not answered yet may take together; further ones wait. */
+  inflatedBytes: 256 * 1024 * 1024,
   /** Most that is read and dropped of a body that was answered early. */
   unreadBytes: 256 * 1024 * 1024,
   /** Non-empty chunks of a chunked body (reference: http §1). Only pieces below `smallPiece` bytes are counted, for a large

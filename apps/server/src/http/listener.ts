@@ -10,6 +10,7 @@ import type { Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
 import { compileHeaderPattern } from './header-forwarding.ts'
 import { findHeader } from './headers.ts'
+import { InflateBudget } from './inflate-budget.ts'
 import { JsonWorkers } from './json-workers.ts'
 import { LIMITS } from './limits.ts'
 import { Message } from './message.ts'
@@ -49,6 +50,7 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
     metadata: Buffer.from(JSON.stringify({ name: id, version: PROTOCOL_VERSION, extensions: EXTENSIONS })),
     forward: compileHeaderPattern(options.forwardPattern),
     workers: new JsonWorkers(options.threads),
+    inflating: new InflateBudget(Math.max(LIMITS.inflatedBytes, options.maxInputSize)),
     trace: new TraceSettings(),
     draining: false,
   }

@@ -1,5 +1,4 @@
 import { IncomingMessage } from '../node-http.ts'
-import { LIMITS } from './limits.ts'
 import type { RequestHeaders } from './headers.ts'
 import { readHeaders } from './headers.ts'
 
@@ -23,8 +22,6 @@ export class Message extends IncomingMessage {
   /** All of its headers that are known by name; `findHeader` finds the others. */
   declare readonly headers: RequestHeaders
   sink: BodySink | undefined = undefined
-  #unreadBytes = 0
-  #unreadPieces = 0
   #headers: RequestHeaders | undefined = undefined
 
   static {
@@ -38,10 +35,7 @@ export class Message extends IncomingMessage {
 
   override push(chunk: Buffer | null): boolean {
     const sink = this.sink
-    if (sink === undefined) {
-      if (chunk !== null) this.#drop(chunk.length)
-      return super.push(chunk)
-    }
+    if (sink === undefined) return super.push(chunk)
     if (chunk !== null) {
       sink.data(chunk)
       return true
@@ -57,12 +51,5 @@ export class Message extends IncomingMessage {
     if (_dumped === true || _dumpAndCloseReadable === undefined) return super.push(null)
     _dumpAndCloseReadable.call(this)
     return false
-  }
-
-  /** Nobody reads this body: what is sent of it is dropped, up to a point. */
-  #drop(bytes: number): void {
-    this.#unreadBytes += bytes
-    this.#unreadPieces += 1
-    if (this.#unreadBytes > LIMITS.unreadBytes || this.#unreadPieces > LIMITS.chunks) this.socket.destroy()
   }
 }

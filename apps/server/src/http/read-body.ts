@@ -32,8 +32,36 @@ export function decodeBody(exchange: Exchange, body: Buffer): Buffer | Promise<B
   if (encoding === undefined || encoding === '' || encoding === 'identity') return body
   if (encoding !== 'gzip' && encoding !== 'deflate') throw new ConchError('UNSUPPORTED', UNSUPPORTED_COMPRESSION)
   if (body.length === 0) throw new ConchError('INVALID_ARG', 'nothing to be decompressed')
-  return inflate(body, exchange.face.options.maxInputSize)
+  return inflateWithin(exchange, body)
 }
+
+/** Waits until the body cannot exceed what all inflated bodies may take; its share is free again once it is answered. */
+async function inflateWithin({ face, res }: Exchange, body: Buffer): Promise<Buffer> {
+  const limit = face.options.maxInputSize
+  const most = Math.min(body.length * MOST_INFLATION, limit)
+  await face.inflating.take(most)
+  let taken = most
+  const giveBack = () => {
+    face.inflating.giveBack(taken)
+    taken = 0
+  }
+  try {
+    if (res.closed) throw new ConchError('CANCELLED', '')
+    res.once('close', giveBack)
+    const inflated = await inflate(body, limit)
+    if (taken > 0) {
+      face.inflating.giveBack(taken - inflated.length)
+      taken = inflated.length
+    }
+    return inflated
+  } catch (error) {
+    giveBack()
+    throw error
+  }
+}
+
+/** Deflate makes at most this many bytes of one. */
+const MOST_INFLATION = 1032
 
 /** Either format under either name, as the original's decoder; stops at the limit instead of inflating beyond it. */
 function inflate(body: Buffer, limit: number): Promise<Buffer> {
