@@ -143,7 +143,7 @@ function countBytes(dims: readonly bigint[], { name, datatype }: { name: string;
   if (dims.some((dim) => dim > MAX_INT64)) {
     throw new ConchError('INVALID_ARG', `${text} contains one or more invalid dimensions`)
   }
-  const count = dims.reduce((product, dim) => product * dim, 1n)
+  const count = multiply(dims)
   if (count > MAX_INT64) {
     throw new ConchError('INVALID_ARG', `${text} causes total element count to exceed maximum size of ${MAX_INT64}`)
   }
@@ -153,6 +153,13 @@ function countBytes(dims: readonly bigint[], { name, datatype }: { name: string;
     'INVALID_ARG',
     `byte size overflow for input '${name}': shape [${dims.join(',')}] of ${datatype}`,
   )
+}
+
+/** Stops where the product has left 64 bits: a million dimensions must not become a million-digit number. */
+function multiply(dims: readonly bigint[]): bigint {
+  let product = dims.includes(0n) ? 0n : 1n
+  for (const dim of dims) if (product <= MAX_INT64) product *= dim
+  return product
 }
 
 /** Dimensions beyond 2^53 are never those of a tensor; they are read again, exactly, to say so. */

@@ -1,5 +1,6 @@
 import type { JsonBuffer } from './json-buffer.ts'
-import { digits, findShortest } from './shortest.ts'
+import { digits, findDigits } from './find-digits.ts'
+import { type Digits, generateDigits } from './grisu.ts'
 
 /** Room that any number needs: 21 digits, a sign, `.0`, or 17 digits with sign, point and exponent. */
 export const MAX_NUMBER_SIZE = 32
@@ -14,12 +15,23 @@ const QUADS = Int32Array.from({ length: 10_000 }, (_, i) => {
   return 0x30303030 + (a | (b << 8) | (c << 16) | (d << 24))
 })
 
-/** A double as the original prints it: shortest digits, `.0` behind integers, exponents without plus. */
+/** A double as the original prints it: Grisu2's digits, `.0` behind integers, exponents without plus. */
 export function formatDouble(value: number): string {
-  if (Object.is(value, -0)) return '-0.0'
-  const text = String(value)
-  if (text.includes('e')) return text.replace('e+', 'e')
-  return Number.isInteger(value) ? `${text}.0` : text
+  if (!Number.isFinite(value)) return String(value)
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  return sign + (value === 0 ? '0.0' : formatDigits(generateDigits(Math.abs(value))))
+}
+
+function formatDigits({ text, exponent }: Digits): string {
+  const significant = text.replace(/0+$/, '')
+  // Digits before the point.
+  const point = text.length + exponent
+  if (point > 21 || point <= -6) {
+    const fraction = significant.slice(1)
+    return `${significant[0] ?? ''}${fraction === '' ? '' : `.${fraction}`}e${point - 1}`
+  }
+  if (point <= 0) return `0.${'0'.repeat(-point)}${significant}`
+  return `${significant.slice(0, point).padEnd(point, '0')}.${significant.slice(point) || '0'}`
 }
 
 /** Writes a double; `out` must have room for MAX_NUMBER_SIZE bytes. */
@@ -34,7 +46,7 @@ export function putDouble(out: JsonBuffer, value: number): void {
     putInteger(out, x)
     out.bytes[out.size++] = DOT
     out.bytes[out.size++] = ZERO
-  } else if (findShortest(x)) putDigits(out)
+  } else if (findDigits(x)) putDigits(out)
   else {
     out.size = start
     putText(out, formatDouble(value))
