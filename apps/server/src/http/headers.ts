@@ -12,56 +12,30 @@ export type RequestHeaders = {
 
 /** One pass over the names as they came; most requests carry a handful, and few of them matter here. */
 export function readHeaders(raw: readonly string[]): RequestHeaders {
-  const headers: RequestHeaders = {
-    contentLength: undefined,
-    contentEncoding: undefined,
-    acceptEncoding: undefined,
-    transferEncoding: undefined,
-    inferenceLength: undefined,
-    origin: undefined,
-    expect: undefined,
-    te: undefined,
-  }
+  // An array and not the object itself: a field that is written by a computed name costs a multiple.
+  const values: (string | undefined)[] = [...ABSENT]
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? ''
-    if (NAMES.has(name.length)) keep(headers, name, raw[i + 1])
+    const place = LENGTHS.has(name.length) ? PLACES.get(name.toLowerCase()) : undefined
+    if (place !== undefined) values[place] ??= raw[i + 1]
   }
-  return headers
+  const [contentLength, inferenceLength, acceptEncoding, contentEncoding, transferEncoding, origin, expect, te] = values
+  return { contentLength, inferenceLength, acceptEncoding, contentEncoding, transferEncoding, origin, expect, te }
 }
 
-/** Lengths of the names below. */
-const NAMES: ReadonlySet<number> = new Set([2, 6, 14, 15, 16, 17, 31])
-
-/** Writes to named fields: one written to by a computed name costs a multiple. */
-function keep(headers: RequestHeaders, name: string, value: string | undefined): void {
-  switch (name.toLowerCase()) {
-    case 'content-length':
-      headers.contentLength ??= value
-      break
-    case 'inference-header-content-length':
-      headers.inferenceLength ??= value
-      break
-    case 'accept-encoding':
-      headers.acceptEncoding ??= value
-      break
-    case 'content-encoding':
-      headers.contentEncoding ??= value
-      break
-    case 'transfer-encoding':
-      headers.transferEncoding ??= value
-      break
-    case 'origin':
-      headers.origin ??= value
-      break
-    case 'expect':
-      headers.expect ??= value
-      break
-    case 'te':
-      headers.te ??= value
-      break
-    default:
-  }
-}
+const NAMES = [
+  'content-length',
+  'inference-header-content-length',
+  'accept-encoding',
+  'content-encoding',
+  'transfer-encoding',
+  'origin',
+  'expect',
+  'te',
+] as const
+const ABSENT: readonly undefined[] = NAMES.map(() => undefined)
+const LENGTHS: ReadonlySet<number> = new Set(NAMES.map((name) => name.length))
+const PLACES: ReadonlyMap<string, number> = new Map(NAMES.map((name, place) => [name, place]))
 
 /** The value of any header, by name in any case. */
 export function findHeader(raw: readonly string[], name: string): string | undefined {

@@ -4,6 +4,7 @@ import { newTimings } from './timings.ts'
 import type { Exchange } from './exchange.ts'
 import { forwardHeaders } from './header-forwarding.ts'
 import { chooseEncoding } from './headers.ts'
+import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
 import { decodeBody, encodeBody, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
@@ -109,14 +110,28 @@ function addForwarded(exchange: Exchange, request: InferRequest): InferRequest {
   return request
 }
 
-async function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): Promise<void> {
-  const { face, headers } = exchange
-  const encoding = face.workers.encodeResponse(response, request, countJsonBytes(request, response))
-  const encoded = encoding instanceof Promise ? await encoding : encoding
+function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): void | Promise<void> {
+  const encoded = exchange.face.workers.encodeResponse(response, request, countJsonBytes(request, response))
+  if (encoded instanceof Promise) return encoded.then((ready) => sendEncoded(exchange, ready))
+  return sendEncoded(exchange, encoded)
+}
+
+function sendEncoded(exchange: Exchange, encoded: EncodedResponse): void | Promise<void> {
+  const coding = chooseEncoding(exchange.headers.acceptEncoding)
+  if (coding !== 'identity') return sendCompressed(exchange, encoded, coding)
+  const { json, parts, binary } = encoded
+  if (!binary) return send(exchange, 200, { type: 'application/json', parts: [json] })
+  const more = ['Inference-Header-Content-Length', String(json.length)]
+  send(exchange, 200, { type: 'application/octet-stream', parts: [json, ...parts], more })
+}
+
+async function sendCompressed(
+  exchange: Exchange,
+  encoded: EncodedResponse,
+  coding: Exclude<ResponseEncoding, 'identity'>,
+): Promise<void> {
   const type = encoded.binary ? 'application/octet-stream' : 'application/json'
   const more = encoded.binary ? ['Inference-Header-Content-Length', String(encoded.json.length)] : []
-  const coding = chooseEncoding(headers.acceptEncoding)
-  if (coding === 'identity') return send(exchange, 200, { type, parts: [encoded.json, ...encoded.parts], more })
   const compressed = await encodeBody(joinParts(encoded), coding)
   send(exchange, 200, { type, parts: [compressed], more: [...more, 'Content-Encoding', coding] })
 }
@@ -136,6 +151,7 @@ function rank(exchange: Exchange, request: InferRequest, response: InferResponse
 /** Bytes of the tensors that travel as JSON. */
 function countJsonBytes(request: InferRequest, response: InferResponse): number {
   let bytes = 0
+  if (request.binaryOutputs && request.outputs.length === 0) return 0
   for (const { name, data } of response.outputs) {
     const asked = request.outputs.find((output) => output.name === name)
     if (!(asked?.binary ?? request.binaryOutputs)) bytes += data.length

@@ -8,12 +8,6 @@ export interface BodySink {
   end(): void
 }
 
-/** What Node's requests have and its types do not name. */
-interface Internals {
-  readonly _dumped?: boolean
-  _dumpAndCloseReadable?(): void
-}
-
 /**
  * A request without what a small inference would pay for and never use: the object of all its headers, and the stream
  * machinery between parser and reader. Its body goes straight to a sink; without a sink it is an ordinary stream.
@@ -21,6 +15,9 @@ interface Internals {
 export class Message extends IncomingMessage {
   /** All of its headers that are known by name; `findHeader` finds the others. */
   declare readonly headers: RequestHeaders
+  // What Node's requests have and its types do not name.
+  declare readonly _dumped: boolean | undefined
+  declare _dumpAndCloseReadable: (() => void) | undefined
   sink: BodySink | undefined = undefined
   #headers: RequestHeaders | undefined = undefined
 
@@ -47,9 +44,8 @@ export class Message extends IncomingMessage {
 
   /** Nobody listens for the end of a body that went to a sink. */
   #close(): boolean {
-    const { _dumped, _dumpAndCloseReadable } = this as Internals
-    if (_dumped === true || _dumpAndCloseReadable === undefined) return super.push(null)
-    _dumpAndCloseReadable.call(this)
+    if (this._dumped === true || this._dumpAndCloseReadable === undefined) return super.push(null)
+    this._dumpAndCloseReadable()
     return false
   }
 }
