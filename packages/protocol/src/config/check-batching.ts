@@ -21,6 +21,8 @@ interface Preferred {
 
 export function checkPreferred(complaints: Complaints, preferred: Preferred): void {
   const { name, max_batch_size: most } = complaints.config
+  // Auto-complete may still write the largest batch: the sizes are held against it then (field case C07).
+  const isOpen = most === 0 && !complaints.options.strictIo
   const rest = preferred.sizes.filter((size) => size > 0 && size <= most)
   const repair = {
     title: 'Keep only possible sizes',
@@ -31,7 +33,7 @@ export function checkPreferred(complaints: Complaints, preferred: Preferred): vo
     const path = `${preferred.path}[${String(index)}]`
     if (size <= 0)
       complaints.add(path, `${preferred.kind} must be positive for ${name}`, { hint: `it is ${String(size)}`, repair })
-    else if (size > most) {
+    else if (size > most && !isOpen) {
       const hint = `preferred ${String(size)}, max_batch_size ${String(most)}`
       complaints.add(path, `${preferred.kind} must be <= max batch size for ${name}`, { hint, repair })
     }

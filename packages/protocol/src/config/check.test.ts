@@ -440,3 +440,9 @@ it('warns about warm-up samples that cannot run', () => {
   const edits = check(text).flatMap((problem) => problem.fix?.edits ?? [])
   expect(check(applyEdits(text, edits))).toEqual([])
 })
+
+it('holds preferred sizes against the largest batch only once it is known (field case C07)', () => {
+  const text = 'backend: "onnxruntime" dynamic_batching { preferred_batch_size: [ 256 ] }'
+  expect(originalsOf(text, { strictIo: false })).toEqual([])
+  expect(originalsOf(text)).toContain('dynamic batching preferred size must be <= max batch size for M')
+})
