@@ -61,6 +61,8 @@ export function createVersionBuilder(parts: ModelParts): VersionBuilder<LoadedVe
 async function buildVersion(plan: VersionPlan, parts: ModelParts): Promise<LoadedVersion> {
   const backend = await parts.findBackend(plan.config.backend)
   const context = describePlace(plan, parts)
+  // Before anything of what the config names is opened.
+  await checkNamedFiles(plan.config, plan, context.settings[LIBRARIES])
   const filled = parts.autoComplete ? await backend.complete(plan.config, context) : plan.config
   const facts = { preferredGroup: backend.preferredGroup, gpus: parts.gpus }
   const config = completeInstanceGroups(normaliseConfig(filled), facts)
@@ -93,8 +95,11 @@ async function checkLoaded(config: ModelConfig, plan: VersionPlan, parts: ModelP
     files: { directory: plan.model, has: (path) => found.has(path) },
     note: noteTo(parts.log),
   })
-  await checkNamedFiles(config, plan)
+  await checkNamedFiles(config, plan, describePlace(plan, parts).settings[LIBRARIES])
 }
+
+/** `--backend-config=onnxruntime,op-library-directory=DIR` (superset): where operator libraries may lie outside the models. */
+const LIBRARIES = 'op-library-directory'
 
 function noteTo(log: Log): (text: string) => void {
   return (text) => log.write('info', text)

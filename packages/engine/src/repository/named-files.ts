@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import type { ModelConfig } from '@conch/protocol'
 import type { VersionPlan } from './contract.ts'
@@ -27,17 +28,31 @@ function namedFiles(config: ModelConfig): { key: string; name: string; folder: s
   return files
 }
 
-/** Refuses file names in a config that leave the model's directory, by dots or by links. Missing files are not its matter. */
-export async function checkNamedFiles(config: ModelConfig, plan: VersionPlan): Promise<void> {
+/**
+ * Refuses file names in a config that leave the model's directory, by dots or by links. Missing files are not its matter.
+ * Operator libraries are code: they may also lie below `libraries`, a directory that only the command line names.
+ */
+export async function checkNamedFiles(config: ModelConfig, plan: VersionPlan, libraries?: string): Promise<void> {
   for (const { key, name, folder } of namedFiles(config)) {
     if (name === '') continue
     const base = folder === 'version' ? plan.versionDirectory : `${plan.modelDirectory}/${folder}`
-    try {
-      await resolveInside(plan.root, base, name)
-    } catch (cause) {
-      if (!(cause instanceof ConchError)) continue
-      throw new ConchError('INVALID_ARG', `${key} of model '${plan.model}': ${cause.message}`, { cause })
-    }
+    await check(plan, key, () => resolveInside(plan.root, base, name))
+  }
+  for (const [index, name] of (config.model_operations?.op_library_filename ?? []).entries()) {
+    await check(plan, `model_operations.op_library_filename[${index}]`, async () =>
+      libraries !== undefined && isAbsolute(name)
+        ? resolveInside(await realpath(libraries), libraries, relative(libraries, name))
+        : resolveInside(plan.root, plan.modelDirectory, name),
+    )
+  }
+}
+
+async function check(plan: VersionPlan, key: string, resolve: () => Promise<string>): Promise<void> {
+  try {
+    await resolve()
+  } catch (cause) {
+    if (!(cause instanceof ConchError)) return
+    throw new ConchError('INVALID_ARG', `${key} of model '${plan.model}': ${cause.message}`, { cause })
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ModelConfig } from '@conch/protocol'
 import type { Backend, BackendContext, BackendModel, InstanceSpec } from '../contract.ts'
 import { checkModel } from './check-model.ts'
@@ -11,6 +12,7 @@ import { locateModel } from './locate-model.ts'
 import { Session } from './session.ts'
 import type { ModelFile } from './session.ts'
 import { DEFAULT_INSTANCES, planSession } from './session-plan.ts'
+import type { SessionPlan } from './session-plan.ts'
 import { planFeeds, planFetches } from './tensor-plan.ts'
 
 /** ONNX Runtime, through its C interface. One session per instance, as in the original. */
@@ -27,7 +29,7 @@ class OnnxBackend implements Backend {
     if (isComplete(config, context.log)) return config
     const env = await openEnv(context.settings)
     const file = await locateModel(config, context)
-    const plan = planSession(config, { kind: 'KIND_CPU', deviceId: 0 })
+    const plan = planIn(context.modelDirectory, config, { kind: 'KIND_CPU', deviceId: 0 })
     const identity = await identifySession(file, plan)
     const session = await Session.open(env, file, plan)
     try {
@@ -43,15 +45,17 @@ class OnnxBackend implements Backend {
   async load(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
     const env = await openEnv(context.settings)
     const file = await locateModel(config, context)
-    const model = { env, file, config, bounded: await isBounded(config, file) }
+    const { modelDirectory: directory } = context
+    const model = { env, file, directory, config, bounded: await isBounded(config, file) }
     return {
       createInstance: (spec) => this.#createInstance(model, spec),
       close: () => Promise.resolve(),
     }
   }
 
-  async #createInstance({ env, file, config, bounded }: LoadedModel, spec: InstanceSpec): Promise<OnnxInstance> {
-    const plan = planSession(config, spec)
+  async #createInstance(model: LoadedModel, spec: InstanceSpec): Promise<OnnxInstance> {
+    const { env, file, config, bounded } = model
+    const plan = planIn(model.directory, config, spec)
     const session = this.#handover.take(await identifySession(file, plan)) ?? (await Session.open(env, file, plan))
     try {
       checkModel(config, session.signature)
@@ -71,6 +75,14 @@ class OnnxBackend implements Backend {
 interface LoadedModel {
   readonly env: Env
   readonly file: ModelFile
+  /** The model's, absolute. */
+  readonly directory: string
   readonly config: ModelConfig
   readonly bounded: boolean
+}
+
+/** Operator libraries are named relative to the model's directory, whatever the process's own is. */
+function planIn(directory: string, config: ModelConfig, spec: Pick<InstanceSpec, 'kind' | 'deviceId'>): SessionPlan {
+  const plan = planSession(config, spec)
+  return { ...plan, operatorLibraries: plan.operatorLibraries.map((name) => resolve(directory, name)) }
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
@@ -15,6 +15,7 @@ import {
   outputsOf,
   tensor,
 } from '../contract.suite.ts'
+import { makeDirectory } from '../../testing.ts'
 import { createOnnxBackend } from './backend.ts'
 import { isBounded } from './bounded.ts'
 import { readOnnxSignature } from './read-model.ts'
@@ -101,4 +102,21 @@ it.each([
   )
   expect(failure).toMatch(/^onnx runtime error \d+: /)
   expect(failure).not.toContain('node_modules')
+})
+
+it('tells of weights outside the model without saying where it looked', async () => {
+  const original = contextOf('external')
+  const model = await readFile(join(original.versionDirectory, 'model.onnx', 'model.onnx'))
+  const at = model.indexOf('weights.bin')
+  expect(at).toBeGreaterThan(0)
+  model.write('../../../ww', at)
+  const { directory, remove } = await makeDirectory({ 'm/1/model.onnx': model, ww: 'x'.repeat(4096) })
+  const context = { ...original, modelDirectory: join(directory, 'm'), versionDirectory: join(directory, 'm', '1') }
+  try {
+    const failure = await openInstance(createOnnxBackend(), await configOf('external'), context).catch(String)
+    expect(failure).toContain('../../../ww')
+    expect(failure).not.toContain(directory)
+  } finally {
+    await remove()
+  }
 })

@@ -164,7 +164,8 @@ async function createSession(env: Env, file: ModelFile, plan: SessionPlan): Prom
 function hidePaths(error: ConchError, { path, shownAs }: ModelFile, { library }: Env): ConchError {
   const directory = path.slice(0, path.lastIndexOf('/') + 1)
   const shown = shownAs.slice(0, shownAs.lastIndexOf('/') + 1)
-  const text = error.message.replaceAll(directory, shown).replaceAll(library.directory, '')
+  const known = error.message.replaceAll(directory, shown).replaceAll(library.directory, '')
+  const text = known.replaceAll(/ (resolved path|allowed directory): "[^"]*"/g, '')
   return text === error.message ? error : new ConchError(error.code, text, { cause: error })
 }
 
