@@ -10,6 +10,9 @@ interface Made extends Slot {
   readonly signature: string
 }
 
+/** More at once would keep other models from loading. */
+const MADE_AT_ONCE = 4
+
 /** The instances of one model version: made, warmed, exchanged while the others work, closed. */
 export class Instances {
   readonly pool = new Pool()
@@ -47,12 +50,26 @@ export class Instances {
   }
 
   async #makeAll(specs: readonly InstanceSpec[], config: ModelConfig): Promise<readonly Made[]> {
-    const tries = await Promise.allSettled(specs.map((spec) => this.#make(spec, config)))
-    const made = tries.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
-    const failed = tries.find((attempt) => attempt.status === 'rejected')
-    if (failed === undefined) return made
-    await Promise.allSettled(made.map((slot) => slot.instance.close()))
-    throw failed.reason
+    const made: (Made | undefined)[] = specs.map(() => undefined)
+    let failure: { readonly error: unknown } | undefined
+    let next = 0
+    const make = async () => {
+      while (next < specs.length && failure === undefined) {
+        const at = next++
+        const spec = specs[at]
+        if (spec !== undefined) made[at] = await this.#make(spec, config)
+      }
+    }
+    const lanes = Array.from({ length: MADE_AT_ONCE }, () =>
+      make().catch((error: unknown) => {
+        failure ??= { error }
+      }),
+    )
+    await Promise.all(lanes)
+    const slots = made.filter((slot) => slot !== undefined)
+    if (failure === undefined) return slots
+    await Promise.allSettled(slots.map((slot) => slot.instance.close()))
+    throw failure.error
   }
 
   async #make(spec: InstanceSpec, config: ModelConfig): Promise<Made> {

@@ -1,12 +1,22 @@
-import { parsePbtxt } from '@conch/protocol'
+import { ConchError, parsePbtxt } from '@conch/protocol'
 import { expect, it } from 'vitest'
 import type { Batch, BatchAnswers } from '../backend/contract.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { makeDirectory } from '../testing.ts'
 import { warmUp } from './warmup.ts'
 
-async function run(warmup: string, change: { maxBatch?: number; answer?: (batch: Batch) => BatchAnswers } = {}) {
-  const { maxBatch = 8, answer = (batch) => batch.requests.map(() => ({ outputs: [] })) } = change
+interface Change {
+  readonly maxBatch?: number
+  readonly check?: () => void
+  readonly answer?: (batch: Batch) => BatchAnswers
+}
+
+async function run(warmup: string, change: Change = {}) {
+  const {
+    maxBatch = 8,
+    check = () => undefined,
+    answer = (batch) => batch.requests.map(() => ({ outputs: [] })),
+  } = change
   const { config } = parsePbtxt(`name: "m" max_batch_size: ${maxBatch}
     input { name: "IN" data_type: TYPE_FP32 dims: [ 3 ] } output { name: "OUT" data_type: TYPE_FP32 dims: [ 3 ] }
     model_warmup { name: "s" ${warmup} }`)
@@ -23,7 +33,7 @@ async function run(warmup: string, change: { maxBatch?: number; answer?: (batch:
   }
   const slot = { name: 'm_0', instance: { execute, close: () => Promise.resolve() } }
   try {
-    await warmUp(slot, { config, directory, reporter, check: () => undefined })
+    await warmUp(slot, { config, directory, reporter, check })
     return { batches, statistics: reporter.statistics }
   } finally {
     await remove()
@@ -72,6 +82,33 @@ it.each([
   ],
 ])('refuses %s', async (warmup, message) => {
   await expect(run(warmup)).rejects.toThrow(message)
+})
+
+it('says which input of a sample the model does not have', async () => {
+  const check = () => {
+    throw new ConchError('INVALID_ARG', 'expected 1 inputs but got 0 inputs')
+  }
+  const typo = 'batch_size: 1 inputs { key: "input" value { data_type: TYPE_FP32 dims: [ 3 ] zero_data: true } }'
+  await expect(run(typo, { check })).rejects.toThrow(
+    "expected 1 inputs but got 0 inputs (warm-up 's' names the unknown input 'input'; the model's inputs: IN)",
+  )
+  await expect(run(`batch_size: 1 ${input('zero_data: true')}`, { check })).rejects.toThrow(/got 0 inputs$/)
+})
+
+it('lets others have their turn during a long warm-up', async () => {
+  let runs = 0
+  const finished = run(`batch_size: 1 count: 1000000 ${input('zero_data: true')}`, {
+    answer: () => {
+      runs += 1
+      if (turns > 2) throw new Error('enough')
+      return [{ outputs: [] }]
+    },
+  })
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), 1)
+  await expect(finished).rejects.toThrow('enough')
+  clearInterval(timer)
+  expect(runs).toBeLessThan(1_000_000)
 })
 
 it('fails with what the model says', async () => {

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { BYTE_SIZE, ConchError, countElements, toProtocolDatatype } from '@conch/protocol'
 import type { InferRequest, ModelConfig, ModelWarmup, Tensor, WarmupInput } from '@conch/protocol'
 import type { Batch, BatchAnswers } from '../backend/contract.ts'
@@ -10,6 +11,8 @@ import type { FlightOwner, Outcome } from '../request.ts'
 import type { Slot } from './contract.ts'
 
 const MAX_REQUESTS = 65_536
+/** Milliseconds. Models that are quick run on this thread, a million times if the config says so; others must get their turn. */
+const LONGEST_TURN = 5
 
 export interface WarmupParts {
   readonly config: ModelConfig
@@ -26,7 +29,13 @@ export async function warmUp(slot: Slot, parts: WarmupParts): Promise<void> {
     if (sample.batch_size === 0) continue
     checkSize(sample, slot, parts.config)
     const request = await makeRequest(sample, parts)
-    for (let run = 0; run < Math.max(1, sample.count); run++) await runSample(slot, { sample, request, parts })
+    let yielded = performance.now()
+    for (let run = 0; run < Math.max(1, sample.count); run++) {
+      await runSample(slot, { sample, request, parts })
+      if (performance.now() - yielded < LONGEST_TURN) continue
+      await setImmediate()
+      yielded = performance.now()
+    }
   }
 }
 
@@ -50,8 +59,26 @@ async function makeRequest(sample: ModelWarmup, parts: WarmupParts): Promise<Inf
     else injected.push(tensor)
   }
   const request = { ...EMPTY_REQUEST, model: config.name, inputs }
-  parts.check(request)
+  checkRequest(request, injected, { sample, parts })
   return { ...request, inputs: [...inputs, ...injected] }
+}
+
+/** Inputs of other names are what a batcher would add; where there is none, they are mistakes, and said to be. */
+function checkRequest(
+  request: InferRequest,
+  injected: readonly Tensor[],
+  { sample, parts }: { sample: ModelWarmup; parts: WarmupParts },
+): void {
+  const { sequence_batching, batch_input, input } = parts.config
+  const [unknown] = sequence_batching === undefined && batch_input.length === 0 ? injected : []
+  try {
+    parts.check(request)
+  } catch (error) {
+    if (!(error instanceof ConchError) || unknown === undefined) throw error
+    const names = input.map(({ name }) => name).join(', ')
+    const fact = `warm-up '${sample.name}' names the unknown input '${unknown.name}'; the model's inputs: ${names}`
+    throw new ConchError(error.code, `${error.message} (${fact})`, { cause: error })
+  }
 }
 
 const EMPTY_REQUEST: Omit<InferRequest, 'model' | 'inputs'> = {

@@ -1,11 +1,18 @@
 import type { Complaints } from './complaints.ts'
 import type { ModelInstanceGroup } from './schema.ts'
 
+/** Of one model version. What more would cost is not known before it is too late. */
+const MOST_INSTANCES = 1024
+
 /** Instance groups of a completed config against the GPUs that may be used. */
 export function checkInstances(complaints: Complaints, gpus: readonly number[]): void {
   const { name, platform, instance_group: groups } = complaints.config
   if (platform === 'ensemble') return
   if (groups.length === 0) complaints.add('instance_group', `must specify one or more 'instance group's for ${name}`)
+  const asked = groups.reduce((sum, { count, gpus: on }) => sum + Math.max(count, 0) * Math.max(1, on.length), 0)
+  if (asked > MOST_INSTANCES) {
+    complaints.add('instance_group', `model ${name} asks for ${asked} instances, at most ${MOST_INSTANCES} are made`)
+  }
   for (const [index, group] of groups.entries()) {
     const path = `instance_group[${String(index)}]`
     if (group.kind === 'KIND_GPU') checkGpuGroup(complaints, { group, path, gpus })

@@ -228,6 +228,11 @@ it.each([
   ],
   // instances
   [
+    `${HEAD}instance_group { count: 1000 } instance_group { count: 25 }`,
+    'model M asks for 1025 instances, at most 1024 are made',
+  ],
+  [`${HEAD}instance_group { count: 2147483647 }`, 'model M asks for 2147483647 instances, at most 1024 are made'],
+  [
     `${HEAD}instance_group { kind: KIND_CPU gpus: 0 }`,
     'instance group M_0 of model M has kind KIND_CPU but specifies one or more GPUs',
   ],
