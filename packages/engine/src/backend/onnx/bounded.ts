@@ -7,18 +7,33 @@ import type { ModelFile } from './session.ts'
  * ask for hours. A run on the calling thread cannot be stopped, so models that use them are never run there.
  */
 const UNBOUNDED = new Set([
+  'AffineGrid',
+  'BeamSearch',
+  'BlackmanWindow',
   'CenterCropPad',
+  'Col2Im',
   'ConstantOfShape',
+  'CropAndResize',
+  'DFT',
   'Expand',
+  'GreedySearch',
+  'HammingWindow',
+  'HannWindow',
+  'ImageDecoder',
   'Loop',
+  'MaxUnpool',
+  'MelWeightMatrix',
   'OneHot',
   'Pad',
   'Range',
   'Resize',
+  'STFT',
+  'Sampling',
   'Scan',
   'SequenceMap',
   'Tile',
   'Upsample',
+  'WhisperBeamSearch',
 ])
 
 /** Whether the size of a model's inputs bounds what a run can cost. When in doubt it does not. */
