@@ -14,7 +14,7 @@ import {
   skipString,
   skipValue,
 } from './json-scan.ts'
-import { readText, readString } from './json-text.ts'
+import { readString, readText, readUniqueString } from './json-text.ts'
 import { findUnsignedEnd, readUnsigned } from './read-shape.ts'
 
 /** Typed access to values of checked JSON text, with the original's words when the type is another. */
@@ -22,6 +22,12 @@ export function readStringMember(s: Uint8Array, at: number, name: string): strin
   requireMember(at, name)
   if (s[at] !== QUOTE) failMember(name, 'attempt to access JSON non-string as string')
   return cutAtNul(readString(s, at))
+}
+
+/** Like `readStringMember`, for a text that will not come back. */
+export function readIdMember(s: Uint8Array, at: number): string {
+  if (s[at] !== QUOTE) failMember('id', 'attempt to access JSON non-string as string')
+  return cutAtNul(readUniqueString(s, at))
 }
 
 export function readUnsignedMember(s: Uint8Array, at: number, name: string): number {

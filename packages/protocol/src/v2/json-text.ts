@@ -25,7 +25,7 @@ export function readText(s: Uint8Array, from: number, to: number): string {
   if (length > MAX_REMEMBERED) return decodeText(s, from, to)
   const slot = hash(s, from, length)
   const known = remembered[slot]
-  if (known !== undefined && equals(s, from, known.bytes) && known.bytes.length === length) return known.text
+  if (known !== undefined && known.bytes.length === length && equals(s, from, known.bytes)) return known.text
   const text = decodeText(s, from, to)
   remembered[slot] = { bytes: s.slice(from, to), text }
   return text
@@ -37,9 +37,10 @@ export function readUniqueString(s: Uint8Array, at: number): string {
 }
 
 function hash(s: Uint8Array, from: number, length: number): number {
-  const middle = s[from + (length >> 1)] ?? 0
-  const last = s[from + length - 1] ?? 0
-  return ((s[from] ?? 0) + middle * 7 + last * 31 + length * 101) & (SLOTS - 1)
+  const middle = from + (length >> 1)
+  let h = ((s[from] as number) << 8) | (s[from + length - 1] as number)
+  h = Math.imul(h ^ ((s[middle] as number) << 16) ^ ((s[middle - 1] as number) << 24), 0x9e3779b1)
+  return ((h >>> 16) ^ length) & (SLOTS - 1)
 }
 
 function equals(s: Uint8Array, from: number, other: Uint8Array): boolean {
@@ -47,10 +48,21 @@ function equals(s: Uint8Array, from: number, other: Uint8Array): boolean {
   return true
 }
 
+/** Up to this length plain text is put together by hand: calling the decoder costs more. */
+const MAX_BY_HAND = 24
+
 function decodeText(s: Uint8Array, from: number, to: number): string {
-  let escaped = false
-  for (let i = from; i < to; i += 1) if (s[i] === BACKSLASH) escaped = true
-  if (!escaped) return decoder.decode(s.subarray(from, to))
+  let text = ''
+  let isPlain = to - from <= MAX_BY_HAND
+  let isEscaped = false
+  for (let i = from; i < to; i += 1) {
+    const c = s[i] as number
+    if (c === BACKSLASH) isEscaped = true
+    if (c === BACKSLASH || c >= 0x80) isPlain = false
+    if (isPlain) text += String.fromCharCode(c)
+  }
+  if (isPlain) return text
+  if (!isEscaped) return decoder.decode(s.subarray(from, to))
   const out = new Uint8Array(to - from)
   return decoder.decode(out.subarray(0, unescapeInto(out, 0, s.subarray(from, to))))
 }

@@ -2,7 +2,7 @@ import { BYTE_SIZE, isDatatype } from '../datatype.ts'
 import { ConchError } from '../status.ts'
 import { countLeaves, explainData } from './explain-data.ts'
 import { checkDocumentEnd, findDocumentStart, OPEN_ARRAY, OPEN_OBJECT, skipScalar, skipValue } from './json-scan.ts'
-import { findMembers, readStringMember } from './json-members.ts'
+import { findMembers, readIdMember } from './json-members.ts'
 import { parseParameter } from './parse-parameters.ts'
 import { checkJsonSize, createRequest, type RequestTarget } from './parse-request.ts'
 import { readData } from './read-data.ts'
@@ -49,7 +49,7 @@ class GenerateParser {
     const request = createRequest(this.#target)
     const members = findMembers(this.#json, start)
     const id = members.get('id')
-    if (id !== undefined) request.id = readStringMember(this.#json, id, 'id')
+    if (id !== undefined) request.id = readIdMember(this.#json, id)
     for (const [key, at] of members) {
       if (key === 'parameters') this.#parseNested(at)
       else this.#parseMember(key, at)

@@ -516,3 +516,24 @@ it('does not multiply a hundred thousand huge dimensions', () => {
   const shape = `[${Array.from({ length: 100_000 }, () => '9223372036854775807').join()}]`
   expect(refusal(`{"inputs":[{"name":"A","shape":${shape},"datatype":"FP32","data":[]}]}`)[0]).toBe('INVALID_ARG')
 })
+
+it('rounds to FP32 as Number and then Math.fround do, halfway cases included', () => {
+  const floats = fc.integer({ min: 1, max: 0x7f7ffffe }).map((bits) => {
+    const [low = 0, high = 0] = new Float32Array(Uint32Array.of(bits, bits + 1).buffer)
+    return (low + high) / 2
+  })
+  const text = fc.oneof(
+    floats.map((value) => String(value).replace('e+', 'e')),
+    fc
+      .tuple(floats, fc.nat(999))
+      .map(([value, more]) => (value < 1e20 && value > 1e-6 ? `${value}${more}` : String(value))),
+    fc.float({ noNaN: true, noDefaultInfinity: true }).map(String),
+  )
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
+      const body = `{"inputs":[{"name":"A","shape":[${texts.length}],"datatype":"FP32","data":[${texts.join()}]}]}`
+      expect(values(body)).toEqual(texts.map((number) => Math.fround(Number(number))))
+    }),
+    { numRuns: 3000 },
+  )
+})

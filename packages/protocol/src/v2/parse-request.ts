@@ -1,5 +1,5 @@
 import { ConchError } from '../status.ts'
-import { failMember, readStringMember } from './json-members.ts'
+import { failMember, readIdMember } from './json-members.ts'
 import { InputParser } from './parse-inputs.ts'
 import { parseOutputs } from './parse-outputs.ts'
 import { NO_PARAMETERS, parseParameters } from './parse-parameters.ts'
@@ -38,7 +38,7 @@ export function parseInferRequest(
   const spans = new RequestScan(json, target.maxInputSize).scan()
 
   const request = createRequest(target)
-  if (spans.id >= 0) request.id = readStringMember(json, spans.id, 'id')
+  if (spans.id >= 0) request.id = readIdMember(json, spans.id)
   if (spans.parameters >= 0) parseParameters(json, spans.parameters, request)
   request.inputs = inputs.parse(requireInputs(spans), request.id)
   if (spans.outputSpans !== undefined) request.outputs = parseOutputs(json, spans.outputSpans)

@@ -1,5 +1,6 @@
 import { DataReader } from './data-reader.ts'
 import { MAX_EXACT_POWER, POWERS_OF_TEN, scaleDecimal } from './decimal.ts'
+import { readDecimal } from './read-decimal.ts'
 import { COMMA, isDigit, OPEN_ARRAY, readNumber, skipNumber } from './json-scan.ts'
 
 const MINUS = 0x2d
@@ -23,6 +24,8 @@ export class FloatReader extends DataReader {
   private readonly chunk: Float64Array
   /** Elements of `out` that have left the chunk. */
   private flushed = 0
+  /** Elements that will be rounded to FP32: then a double need not be right in its last bits. */
+  private readonly isSingle: boolean
   private readonly view: DataView
   /** The last place where four bytes can be read at once. */
   private readonly lastWord: number
@@ -31,6 +34,7 @@ export class FloatReader extends DataReader {
     super(bytes)
     this.out = out
     this.chunk = out instanceof Float64Array ? out : new Float64Array(Math.min(out.length, CHUNK))
+    this.isSingle = out instanceof Float32Array
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.lastWord = bytes.length - 4
   }
@@ -50,23 +54,27 @@ export class FloatReader extends DataReader {
   protected override run(at: number): number {
     const s = this.bytes
     const chunk = this.chunk
-    const room = chunk.length
-    let filled = this.filled
+    let index = this.filled - this.flushed
     for (;;) {
-      if (filled === this.flushed + room) {
-        if (filled === this.out.length) return -1
-        this.flush(filled)
+      if (index === chunk.length) {
+        if (this.flushed + index === this.out.length) return -1
+        this.flush(this.flushed + index)
+        index = 0
       }
-      at = this.store(at, chunk, filled - this.flushed)
+      const short = readShort(s, at)
+      if (short >= 0) {
+        chunk[index] = short
+        at += short < 10 ? 1 : short < 100 ? 2 : 3
+      } else at = this.store(at, chunk, index)
       if (at < 0) return -1
-      filled += 1
+      index += 1
       if (s[at] !== COMMA) break
       const next = s[at + 1] === 0x20 ? at + 2 : at + 1
       const c = s[next] as number
       if (c <= 0x20 || c === OPEN_ARRAY) break
       at = next
     }
-    this.filled = filled
+    this.filled = this.flushed + index
     return at
   }
 
@@ -115,26 +123,36 @@ export class FloatReader extends DataReader {
     }
     const middle = at
     let y = 0
-    for (;;) {
-      if (at > lastWord || at - middle > 12) return this.storeSlowly(start, out, index)
+    if (at + 4 > lastWord) return this.storeSlowly(start, out, index)
+    word = view.getInt32(at, true)
+    wrong = markNonDigits(word)
+    if (wrong === 0) {
+      y = readFour(word)
+      at += 4
       word = view.getInt32(at, true)
       wrong = markNonDigits(word)
-      if (wrong !== 0) break
-      y = y * 10_000 + readFour(word)
-      at += 4
+      if (wrong === 0) {
+        y = appendFour(y, word)
+        at += 4
+        if (at > lastWord) return this.storeSlowly(start, out, index)
+        word = view.getInt32(at, true)
+        wrong = markNonDigits(word)
+        if (wrong === 0) return this.storeSlowly(start, out, index)
+      }
     }
     const rest = (31 - Math.clz32(wrong & -wrong)) >> 3
+    let low = y
     if (rest !== 0) {
-      y = y * (POWERS_OF_TEN[rest] as number) + readFour(word << (32 - 8 * rest))
+      low = y * (POWERS_OF_TEN[rest] as number) + readFour(word << (32 - 8 * rest))
       at += rest
     }
     // Below 10^17 a is exact, because its part 5^n fits 53 bits; the sum is kept exact as two doubles.
     const a = x * (POWERS_OF_TEN[at - middle] as number)
-    const m = a + y
+    const m = a + low
     const e = from - at
-    // 15 digits are below 2^53 and take one exact operation.
-    const value =
-      m <= 1e15 && e >= -MAX_EXACT_POWER ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, y - (m - a), e)
+    let value = m / (POWERS_OF_TEN[-e] as number)
+    // 15 digits are below 2^53: that was one exact operation.
+    if (this.isSingle ? isNearTie(value) : m > 1e15 || e < -MAX_EXACT_POWER) value = scaleDecimal(m, low - (m - a), e)
     if (!(a < 1e17) || e === 0 || value !== value) return this.storeSlowly(start, out, index)
     d = s[at] as number
     if (d !== COMMA && isNumberTail(d)) return this.storeSlowly(start, out, index)
@@ -147,9 +165,28 @@ export class FloatReader extends DataReader {
     const c = s[at] ?? 0
     if (!isDigit(c) && c !== MINUS && c !== 0x4e && c !== 0x49) return -1
     const end = skipNumber(s, at)
-    out[index] = readNumber(s, at, end)
+    const value = readDecimal(s, at, end)
+    out[index] = value === value ? value : readNumber(s, at, end)
     return end
   }
+}
+
+/** An integer of one to three digits with a comma behind it; -1 for anything else. */
+function readShort(s: Uint8Array, at: number): number {
+  const a = (s[at] as number) - ZERO
+  if (!(a >= 0 && a <= 9)) return -1
+  const b = (s[at + 1] as number) - ZERO
+  if (b === COMMA - ZERO) return a
+  if (!(b >= 0 && b <= 9) || a === 0) return -1
+  const c = (s[at + 2] as number) - ZERO
+  if (c === COMMA - ZERO) return a * 10 + b
+  return c >= 0 && c <= 9 && s[at + 3] === COMMA ? a * 100 + b * 10 + c : -1
+}
+
+/** Whether a slightly wrong double (or NaN) may round to another FP32 than the right one. */
+function isNearTie(value: number): boolean {
+  const slack = value * 2 ** -50
+  return Math.fround(value - slack) !== Math.fround(value + slack)
 }
 
 /** Sets bits in every byte that is not a digit; 0 for four digits. */

@@ -36,6 +36,17 @@ function formatDigits({ text, exponent }: Digits): string {
 
 /** Writes a double; `out` must have room for MAX_NUMBER_SIZE bytes. */
 export function putDouble(out: JsonBuffer, value: number): void {
+  const small = value | 0
+  if (small === value && small > 0 && small < 10_000) {
+    const bytes = out.bytes
+    const at = putSmall(bytes, out.size, small)
+    bytes[at] = DOT
+    bytes[at + 1] = ZERO
+    out.size = at + 2
+  } else putAnyDouble(out, value)
+}
+
+function putAnyDouble(out: JsonBuffer, value: number): void {
   const start = out.size
   let x = value
   if (x < 0 || (x === 0 && 1 / x < 0)) {
@@ -53,6 +64,16 @@ export function putDouble(out: JsonBuffer, value: number): void {
   }
 }
 
+/** Writes an integer from 0 to 9999; returns the position behind it. */
+function putSmall(bytes: Uint8Array, at: number, value: number): number {
+  const quad = QUADS[value] as number
+  if (value >= 1000) bytes[at++] = quad
+  if (value >= 100) bytes[at++] = quad >> 8
+  if (value >= 10) bytes[at++] = quad >> 16
+  bytes[at] = quad >> 24
+  return at + 1
+}
+
 function putText(out: JsonBuffer, text: string): void {
   const bytes = out.bytes
   let at = out.size
@@ -66,12 +87,7 @@ export function putInteger(out: JsonBuffer, value: number): void {
   let at = out.size
   let left = value | 0
   if (left < 10_000) {
-    const quad = QUADS[left] as number
-    if (left >= 1000) bytes[at++] = quad
-    if (left >= 100) bytes[at++] = quad >> 8
-    if (left >= 10) bytes[at++] = quad >> 16
-    bytes[at] = quad >> 24
-    out.size = at + 1
+    out.size = putSmall(bytes, at, left)
     return
   }
   at += left < 1e6 ? (left < 1e5 ? 5 : 6) : left < 1e8 ? (left < 1e7 ? 7 : 8) : left < 1e9 ? 9 : 10
