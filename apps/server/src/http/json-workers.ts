@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { ConchError, encodeInferResponse, parseGenerateRequest, parseInferRequest, parseJson } from '@conch/protocol'
+import { ConchError, parseGenerateRequest, parseJson, RequestHeads, ResponseHeads } from '@conch/protocol'
 import type {
   EncodedResponse,
   GenerateInput,
@@ -35,6 +35,8 @@ const IDLE = 10_000
  */
 export class JsonWorkers {
   readonly #most: number
+  readonly #requests = new RequestHeads()
+  readonly #responses = new ResponseHeads()
   readonly #threads: Thread[] = []
   readonly #waiting: Ticket[] = []
   #sweeper: NodeJS.Timeout | undefined = undefined
@@ -49,7 +51,7 @@ export class JsonWorkers {
     headerLength: number | undefined,
     target: RequestTarget,
   ): InferRequest | Promise<InferRequest> {
-    if ((headerLength ?? body.length) < LIMITS.jsonOffThread) return parseInferRequest(body, headerLength, target)
+    if ((headerLength ?? body.length) < LIMITS.jsonOffThread) return this.#requests.parse(body, headerLength, target)
     return this.#run({ kind: 'request', body, headerLength, target }) as Promise<InferRequest>
   }
 
@@ -68,7 +70,7 @@ export class JsonWorkers {
     request: InferRequest,
     jsonBytes: number,
   ): EncodedResponse | Promise<EncodedResponse> {
-    if (jsonBytes * JSON_PER_BYTE < LIMITS.jsonOffThread) return encodeInferResponse(response, request)
+    if (jsonBytes * JSON_PER_BYTE < LIMITS.jsonOffThread) return this.#responses.encode(response, request)
     // The engine may use an output's memory again, and memory of a library cannot be given away: these are copies.
     const outputs = response.outputs.map((tensor) => ({ ...tensor, data: new Uint8Array(tensor.data) }))
     const asked = { ...request, inputs: [] }
