@@ -45,20 +45,24 @@ export class FloatReader extends DataReader {
     return true
   }
 
-  private flush(filled: number): void {
-    if (this.chunk === this.out) return
-    this.out.set(this.chunk.subarray(0, filled - this.flushed), this.flushed)
-    this.flushed = filled
+  private flush(filled: number): number {
+    if (this.chunk !== this.out) {
+      this.out.set(this.chunk.subarray(0, filled - this.flushed), this.flushed)
+      this.flushed = filled
+    }
+    return filled
   }
 
   protected override run(at: number): number {
     const s = this.bytes
-    const chunk = this.chunk
-    let index = this.filled - this.flushed
+    const { chunk, out } = this
+    // Everything the loop's end needs is at hand: what it first met there would cost it its optimised code.
+    let base = this.flushed
+    let index = this.filled - base
     for (;;) {
       if (index === chunk.length) {
-        if (this.flushed + index === this.out.length) return -1
-        this.flush(this.flushed + index)
+        if (base + index === out.length) return -1
+        base = this.flush(base + index)
         index = 0
       }
       const short = readShort(s, at)
@@ -68,14 +72,13 @@ export class FloatReader extends DataReader {
       } else at = this.store(at, chunk, index)
       if (at < 0) return -1
       index += 1
-      if (s[at] !== COMMA) break
+      this.filled = base + index
+      if (s[at] !== COMMA) return at
       const next = s[at + 1] === 0x20 ? at + 2 : at + 1
       const c = s[next] as number
-      if (c <= 0x20 || c === OPEN_ARRAY) break
+      if (c <= 0x20 || c === OPEN_ARRAY) return at
       at = next
     }
-    this.filled = this.flushed + index
-    return at
   }
 
   /**
@@ -150,9 +153,10 @@ export class FloatReader extends DataReader {
     const a = x * (POWERS_OF_TEN[at - middle] as number)
     const m = a + low
     const e = from - at
-    let value = m / (POWERS_OF_TEN[-e] as number)
-    // 15 digits are below 2^53: that was one exact operation.
-    if (this.isSingle ? isNearTie(value) : m > 1e15 || e < -MAX_EXACT_POWER) value = scaleDecimal(m, low - (m - a), e)
+    // 15 digits are below 2^53: one exact operation.
+    const isShort = this.isSingle || (m <= 1e15 && e >= -MAX_EXACT_POWER)
+    let value = isShort ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, low - (m - a), e)
+    if (this.isSingle && isNearTie(value)) value = scaleDecimal(m, low - (m - a), e)
     if (!(a < 1e17) || e === 0 || value !== value) return this.storeSlowly(start, out, index)
     d = s[at] as number
     if (d !== COMMA && isNumberTail(d)) return this.storeSlowly(start, out, index)
