@@ -33,6 +33,19 @@ test('from a fresh server to a model that answers and moves the charts', async (
 
   await test.step('a person signs up', () => signUp(page))
 
+  await test.step('a broken file is refused with its reason', async () => {
+    await page.goto('/deploy')
+    await page.setInputFiles('input[aria-label="Model file"]', {
+      name: 'torn.onnx',
+      mimeType: '',
+      buffer: Buffer.from('torn apart'),
+    })
+    await expect(page.getByRole('alert').filter({ hasText: 'cannot be read as ONNX' })).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Save and load' })).toBeDisabled()
+    await page.getByRole('button', { name: 'Throw away' }).click()
+    await page.getByRole('link', { name: 'Models', exact: true }).click()
+  })
+
   await test.step('drops an ONNX file and sees it checked', async () => {
     await expect(page.getByRole('heading', { name: 'No models yet' })).toBeVisible()
     await page.getByRole('link', { name: 'Deploy the first one' }).click()

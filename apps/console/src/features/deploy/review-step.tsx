@@ -5,12 +5,12 @@ import { useMemo, useRef, useState } from 'react'
 import { useConfigCheck } from '../../api/use-config-check.ts'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { Notice } from '../../ui/message.tsx'
 import { LazyEditor } from '../../ui/pbtxt/lazy-editor.tsx'
-import { hasErrors, mergeProblems } from '../../ui/pbtxt/local-check.ts'
+import { hasErrors } from '../../ui/pbtxt/local-check.ts'
 import type { EditorHandle } from '../../ui/pbtxt/pbtxt-editor.tsx'
 import { ProblemList } from '../../ui/pbtxt/problem-list.tsx'
 import { FileList } from './file-list.tsx'
+import { listProblems } from './list-problems.ts'
 import { PublishCard } from './publish-card.tsx'
 import { SignatureCard } from './signature-card.tsx'
 import { useModelName } from './use-model-name.ts'
@@ -27,9 +27,7 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
   const name = useModelName(inspection.suggestedName)
   const check = useConfigCheck({ model: name.value, configText: text, uploadId: inspection.id })
   const editor = useRef<EditorHandle>(null)
-  // Problems with the files themselves have no place in the text, and stay whatever is typed.
-  const lasting = useMemo(() => inspection.problems.filter((problem) => problem.line === 0), [inspection.problems])
-  const problems = useMemo(() => mergeProblems(lasting, check.problems), [lasting, check.problems])
+  const problems = useMemo(() => listProblems(inspection, check.problems), [inspection, check.problems])
   const fix = (problem: ConfigProblem) => problem.fix && setText(applyEdits(text, problem.fix.edits))
   return (
     <div className="grid grid-cols-1 items-start gap-3 lg:grid-cols-2">
@@ -44,11 +42,6 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
             onFix={fix}
           />
         </Card>
-        {inspection.warnings.map((warning) => (
-          <Notice key={warning} tone="warn" title="To be read by a person">
-            {warning}
-          </Notice>
-        ))}
         <FileList files={inspection.files} />
       </div>
       <div className="min-w-0 space-y-3 lg:sticky lg:top-3">

@@ -11,8 +11,14 @@ export function SignatureCard({ inspection }: { inspection: Inspection }) {
     <Card>
       <CardHead title="Signature" note={KINDS[kind]} />
       {signature === null ? (
-        <Notice tone="info" className="m-3" title="The files do not tell it">
-          Only ONNX files carry their inputs and outputs. For other models the config has to name them.
+        <Notice
+          tone={kind === 'onnx' ? 'bad' : 'info'}
+          className="m-3"
+          title={kind === 'onnx' ? 'This file cannot be read as ONNX' : 'The files do not tell it'}
+        >
+          {kind === 'onnx'
+            ? 'Was it exported and copied completely? The checks say where it breaks off.'
+            : 'Only ONNX files carry their inputs and outputs. For other models the config has to name them.'}
         </Notice>
       ) : (
         <>
