@@ -37,6 +37,17 @@ const ABSENT: readonly undefined[] = NAMES.map(() => undefined)
 const LENGTHS: ReadonlySet<number> = new Set(NAMES.map((name) => name.length))
 const PLACES: ReadonlyMap<string, number> = new Map(NAMES.map((name, place) => [name, place]))
 
+/** A number as text: for the digits of a length several times faster than `Number`. */
+export function readLength(text: string): number {
+  let length = 0
+  for (let i = 0; i < text.length; i += 1) {
+    const digit = text.charCodeAt(i) - 0x30
+    if (digit < 0 || digit > 9) return Number(text)
+    length = length * 10 + digit
+  }
+  return length
+}
+
 /** The value of any header, by name in any case. */
 export function findHeader(raw: readonly string[], name: string): string | undefined {
   const wanted = name.toLowerCase()

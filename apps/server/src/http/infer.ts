@@ -12,30 +12,18 @@ import type { ContentType } from './reply.ts'
 import { send, sendError } from './reply.ts'
 import { checkRegions } from './shared-memory.ts'
 
-/** `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. */
+/**
+ * `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. Nothing is awaited
+ * that is there already: a small request waits for its body and for its answer.
+ */
 export async function answerInfer(exchange: Exchange): Promise<void> {
   const { face, connection } = exchange
-  const request = await readRequest(exchange)
-  if (request === undefined) return
   const timings = newTimings()
-  let response: InferResponse
-  try {
-    response = await face.engine.infer(request, { signal: connection.signal, timings })
-  } catch (error) {
-    // What failed once it ran is told as plain text, what was refused before as JSON: the original's habit.
-    return sendError(exchange, error, timings.computeStart > 0 ? 'text/plain' : 'application/json')
-  }
-  return sendResponse(exchange, request, rank(exchange, request, response))
-}
-
-/** Undefined when the client was answered already. */
-async function readRequest(exchange: Exchange): Promise<InferRequest | undefined> {
   let errors: ContentType = 'text/plain'
   try {
     checkVersion(exchange.version)
     const received = await readBody(exchange, announcedLimit(exchange))
     checkTarget(exchange)
-    // Nothing is awaited that is there already: on the common path only the body and the answer are waited for.
     const decoded = decodeBody(exchange, received)
     const body = decoded instanceof Promise ? await decoded : decoded
     const headerLength = parseHeaderLength(exchange.headers.inferenceLength, body.length)
@@ -43,10 +31,14 @@ async function readRequest(exchange: Exchange): Promise<InferRequest | undefined
     const parsed = parse(exchange, body, headerLength)
     const request = parsed instanceof Promise ? await parsed : parsed
     checkRegions(request)
-    return addForwarded(exchange, request)
+    addForwarded(exchange, request)
+    const response = await face.engine.infer(request, { signal: connection.signal, timings })
+    errors = 'text/plain'
+    const sending = sendResponse(exchange, request, rank(exchange, request, response))
+    if (sending !== undefined) await sending
   } catch (error) {
-    sendError(exchange, error, errors)
-    return undefined
+    // What fails once it ran is told as plain text, what was refused before as JSON: the original's habit.
+    sendError(exchange, error, timings.computeStart > 0 ? 'text/plain' : errors)
   }
 }
 
@@ -103,11 +95,10 @@ function parseHeaderLength(text: string | undefined, size: number): number | und
   return length
 }
 
-function addForwarded(exchange: Exchange, request: InferRequest): InferRequest {
+function addForwarded(exchange: Exchange, request: InferRequest): void {
   const { forward } = exchange.face
   const forwarded = forward && forwardHeaders(exchange.req.rawHeaders, forward)
   if (forwarded) request.parameters = { ...request.parameters, ...forwarded }
-  return request
 }
 
 function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): void | Promise<void> {

@@ -4,6 +4,7 @@ import { createGunzip, createInflate, deflate, gzip } from 'node:zlib'
 import { ConchError } from '@conch/protocol'
 import { BodyCollector, tooLarge } from './body.ts'
 import type { Exchange } from './exchange.ts'
+import { readLength } from './headers.ts'
 import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
 import { UNSUPPORTED_COMPRESSION } from './reply.ts'
@@ -14,7 +15,7 @@ import { UNSUPPORTED_COMPRESSION } from './reply.ts'
 export function readBody(exchange: Exchange, limit: number = LIMITS.bodyBytes): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { req, res, headers } = exchange
-    const announced = headers.transferEncoding === undefined ? Number(headers.contentLength ?? 0) : -1
+    const announced = headers.transferEncoding === undefined ? readLength(headers.contentLength ?? '') : -1
     const refuse = (error: ConchError) => {
       // What comes of a body beyond a limit is not worth reading: the connection ends after the answer.
       res.shouldKeepAlive = false
