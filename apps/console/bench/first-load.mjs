@@ -13,7 +13,7 @@ function listPages() {
   return readdirSync(OUT, { recursive: true })
     .filter((name) => name.endsWith('.html'))
     .map((name) => name.slice(0, -'.html'.length))
-    .sort()
+    .toSorted((a, b) => a.localeCompare(b))
 }
 
 function listScripts(html) {

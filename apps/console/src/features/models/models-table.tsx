@@ -2,7 +2,7 @@
 import type { ModelRow } from '@conch/server/schemas'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useCallback, useRef } from 'react'
+import { memo, useCallback, useRef } from 'react'
 import { cn } from '../../ui/cn.ts'
 import { Checkbox } from '../../ui/field.tsx'
 import { useMedia } from '../../ui/use-media.ts'
@@ -31,7 +31,7 @@ export function ModelsTable({ rows, filter, setFilter, chosen, setChosen }: Tabl
     getScrollElement: () => scroller.current,
     estimateSize: useCallback(() => height, [height]),
     getItemKey: useCallback((index: number) => rows[index]?.name ?? index, [rows]),
-    overscan: 12,
+    overscan: 8,
   })
   const chosenNow = useRef(chosen)
   chosenNow.current = chosen
@@ -64,7 +64,7 @@ export function ModelsTable({ rows, filter, setFilter, chosen, setChosen }: Tabl
                 key={item.key}
                 role="row"
                 aria-rowindex={item.index + 2}
-                className="absolute inset-x-0 top-0 border-b"
+                className="absolute inset-x-0 top-0 border-b contain-strict"
                 style={{ height, transform: `translateY(${item.start}px)` }}
               >
                 <ModelLine row={row} chosen={chosen.has(row.name)} onChoose={onChoose} />
@@ -89,7 +89,7 @@ const HEADS: readonly { readonly label: string; readonly sort?: SortKey; readonl
   { label: 'Errors', sort: 'errors', right: true },
 ]
 
-function TableHead({ rows, filter, setFilter, chosen, setChosen }: TableProps) {
+const TableHead = memo(function TableHead({ rows, filter, setFilter, chosen, setChosen }: TableProps) {
   const every = rows.length > 0 && rows.every((row) => chosen.has(row.name))
   return (
     <div role="rowgroup" className="sticky top-0 z-10 border-b bg-panel">
@@ -110,7 +110,7 @@ function TableHead({ rows, filter, setFilter, chosen, setChosen }: TableProps) {
       </div>
     </div>
   )
-}
+})
 
 type HeadProps = (typeof HEADS)[number] & Pick<TableProps, 'filter' | 'setFilter'>
 
