@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, utimes } from 'node:fs/promises'
+import { mkdir, readFile, rm, symlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import { afterEach, expect, it, vi } from 'vitest'
@@ -521,6 +521,18 @@ it('does not finish a load when it is stopped meanwhile', async () => {
   await expect(loading).rejects.toThrow('Newer operation has been applied to the model lifecycle')
   expect(await stopping).toBe(true)
   expect(backend.calls).toContain('unload m:1')
+})
+
+it('serves the files of the newest load call, also when its config is the same', async () => {
+  const { engine, backend } = await setUp({})
+  const config = JSON.stringify({ backend: 'fake', max_batch_size: 0 })
+  const load = (text: string) => engine.load('m', { config, files: new Map([['1/model.bin', Buffer.from(text)]]) })
+  const seen: string[] = []
+  backend.onLoad = async (_, { versionDirectory }) => {
+    seen.push(await readFile(join(versionDirectory, 'model.bin'), 'utf8'))
+  }
+  for (const text of ['first', 'second', 'third']) await load(text)
+  expect(seen).toEqual(['first', 'second', 'third'])
 })
 
 it('lists the files of a model, inside the repository only', async () => {

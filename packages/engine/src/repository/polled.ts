@@ -103,7 +103,14 @@ export class Poller {
     const present = this.#scanner.scan(model, folders)
     const written = this.parseOverride(config)
     const completed = await this.#complete(model, written, { directory, present })
-    const stamps: Stamps = { config: 0n, versions: {}, other: 0n, directory: 0n }
+    // Whatever was sent before: these files are others.
+    const now = nextStamp()
+    const stamps: Stamps = {
+      config: now,
+      versions: Object.fromEntries(present.map((version) => [version, now])),
+      other: now,
+      directory: now,
+    }
     const versions = pickVersions(completed.version_policy, present)
     const where = { model, namespace: '', directory, root: directory }
     return { ...where, stamps, config: completed, written, versions, discard: undefined }
@@ -142,6 +149,15 @@ export class Poller {
     }
     return config
   }
+}
+
+let lastStamp = 0n
+
+/** Nanoseconds, and later than every one before. */
+function nextStamp(): bigint {
+  const now = BigInt(Date.now()) * 1_000_000n
+  lastStamp = now > lastStamp ? now : lastStamp + 1n
+  return lastStamp
 }
 
 async function readFolder(directory: string, name: string): Promise<readonly string[]> {
