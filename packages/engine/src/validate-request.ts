@@ -66,7 +66,11 @@ export class RequestValidator {
     }
     // An unknown name is told by itself, unless the number of inputs is wrong as well.
     const complete = unknown || required === this.#required
-    if (inputs.length > this.#inputs.size || inputs.length < this.#required || !complete) this.#refuseCount(request)
+    if (!complete || !this.#isCount(inputs.length)) this.#refuseCount(request)
+  }
+
+  #isCount(count: number): boolean {
+    return count >= this.#required && count <= this.#inputs.size
   }
 
   #refuseCount(request: InferRequest): never {

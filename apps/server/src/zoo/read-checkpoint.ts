@@ -34,13 +34,14 @@ export function readCheckpoint(bytes: Buffer): Map<string, Weights> {
   const widths = new Map<string, number>()
   for (const [name, value] of state) {
     const slice = readSlice(value, widths)
-    if (slice !== undefined) slices.set(String(name), slice)
+    if (slice !== undefined && typeof name === 'string') slices.set(name, slice)
   }
   const storages = new Map<string, Buffer>()
   for (const key of keys) {
+    if (typeof key !== 'string') throw new Error('the checkpoint names a storage by something other than text')
     const count = Number(bytes.readBigInt64LE(at))
-    const width = widths.get(String(key)) ?? 8
-    storages.set(String(key), bytes.subarray(at + 8, at + 8 + count * width))
+    const width = widths.get(key) ?? 8
+    storages.set(key, bytes.subarray(at + 8, at + 8 + count * width))
     at += 8 + count * width
   }
   return new Map([...slices].map(([name, slice]) => [name, copySlice(slice, storages)]))

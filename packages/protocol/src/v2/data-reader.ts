@@ -34,7 +34,7 @@ export abstract class DataReader {
     let wanted = true
     for (;;) {
       at = skipSpace(this.bytes, at)
-      switch (this.bytes[at]) {
+      switch (this.bytes[at] ?? 0) {
         case COMMA:
           if (wanted) return -1
           wanted = true

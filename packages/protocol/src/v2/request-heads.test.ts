@@ -67,7 +67,7 @@ it('answers as the parser without a memory does', () => {
         const described = inputs.map(({ name, size, json }) =>
           json ? { name, datatype: 'UINT8', shape: [size], data: Array<number>(size).fill(1) } : input(name, size),
         )
-        const size = inputs.reduce((sum, one) => sum + (one.json ? 0 : one.size), surplus)
+        const size = inputs.reduce<number>((sum, one) => sum + (one.json ? 0 : one.size), surplus)
         const { bytes, head } = body({ ...rest, inputs: described }, ...Array<number>(size).fill(element))
         const outcome = (parse: typeof parseInferRequest) => {
           try {

@@ -15,7 +15,7 @@ const anyCase = fc.record({
   outputs: fc.array(
     fc.record({
       name: fc.constantFrom('A', 'B'),
-      shape: fc.constantFrom([2], [1, 2], [2, 1], [0]),
+      shape: fc.constantFrom<number[]>([2], [1, 2], [2, 1], [0]),
       first: fc.nat(255),
     }),
     { maxLength: 2 },

@@ -11,8 +11,10 @@ const ZERO = 0x30
 
 /** Four digits as one 32-bit word, the first in the lowest byte. */
 const QUADS = Int32Array.from({ length: 10_000 }, (_, i) => {
-  const [a = 0, b = 0, c = 0, d = 0] = [Math.floor(i / 1000), Math.floor(i / 100) % 10, Math.floor(i / 10) % 10, i % 10]
-  return 0x30303030 + (a | (b << 8) | (c << 16) | (d << 24))
+  const thousands = Math.floor(i / 1000)
+  const hundreds = Math.floor(i / 100) % 10
+  const tens = Math.floor(i / 10) % 10
+  return 0x30303030 + (thousands | (hundreds << 8) | (tens << 16) | (i % 10 << 24))
 })
 
 /** A double as the original prints it: Grisu2's digits, `.0` behind integers, exponents without plus. */

@@ -47,6 +47,7 @@ function toOnnx(signature: Signature | null): OnnxSignature | null {
   const counts = {
     nodes: 1,
     initializers: 0,
+    operators: [],
     externalFiles: [],
     overridable: [],
     metadata: {},
