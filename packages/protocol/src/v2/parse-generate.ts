@@ -4,9 +4,9 @@ import { countLeaves, explainData } from './explain-data.ts'
 import { checkDocumentEnd, findDocumentStart, OPEN_ARRAY, OPEN_OBJECT, skipScalar, skipValue } from './json-scan.ts'
 import { findMembers, readIdMember } from './json-members.ts'
 import { parseParameter } from './parse-parameters.ts'
-import { checkJsonSize, createRequest, type RequestTarget } from './parse-request.ts'
+import { checkJsonSize, createRequest } from './parse-request.ts'
 import { readData } from './read-data.ts'
-import type { InferRequest, ParameterValue, RequestInput } from './request.ts'
+import type { InferRequest, ParameterValue, RequestInput, RequestTarget } from './request.ts'
 
 /** An input of the model as its metadata tells: batch dimension included, -1 = variable. */
 export interface GenerateInput {

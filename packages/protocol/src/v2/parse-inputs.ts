@@ -4,10 +4,9 @@ import { countElements } from '../tensor.ts'
 import { explainData } from './explain-data.ts'
 import { CLOSE_ARRAY, OPEN_ARRAY } from './json-scan.ts'
 import { failMember, readStringMember, readUnsignedMember, requireMember } from './json-members.ts'
-import type { RequestTarget } from './parse-request.ts'
 import { readData } from './read-data.ts'
 import { readShape } from './read-shape.ts'
-import type { RegionRange, RequestInput } from './request.ts'
+import type { RegionRange, RequestInput, RequestTarget } from './request.ts'
 import type { TensorSpan } from './request-scan.ts'
 
 const EMPTY = new Uint8Array(0)

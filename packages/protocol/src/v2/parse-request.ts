@@ -3,17 +3,8 @@ import { failMember, readIdMember } from './json-members.ts'
 import { InputParser } from './parse-inputs.ts'
 import { parseOutputs } from './parse-outputs.ts'
 import { NO_PARAMETERS, parseParameters } from './parse-parameters.ts'
-import type { InferRequest } from './request.ts'
+import type { InferRequest, RequestTarget } from './request.ts'
 import { RequestScan, type RequestSpans } from './request-scan.ts'
-
-/** What a body is meant for. */
-export interface RequestTarget {
-  readonly model: string
-  /** Decimal text; empty = the highest ready version. */
-  readonly version: string
-  /** `--http-max-input-size`, bytes. */
-  readonly maxInputSize: number
-}
 
 /**
  * Parses the body of an infer request (reference: front door §6.2). Binary tensors are views on `body`.

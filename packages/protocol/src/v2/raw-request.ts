@@ -1,8 +1,8 @@
 import type { ModelConfig, ModelInput } from '../config/schema.ts'
 import { BYTE_SIZE, type Datatype } from '../datatype.ts'
 import { ConchError } from '../status.ts'
-import { createRequest, type RequestTarget } from './parse-request.ts'
-import type { InferRequest } from './request.ts'
+import { createRequest } from './parse-request.ts'
+import type { InferRequest, RequestTarget } from './request.ts'
 
 type RawConfig = Pick<ModelConfig, 'max_batch_size' | 'input'>
 

@@ -1,5 +1,5 @@
-import { parseInferRequest, type RequestTarget } from './parse-request.ts'
-import type { InferRequest, RequestInput } from './request.ts'
+import { parseInferRequest } from './parse-request.ts'
+import type { InferRequest, RequestInput, RequestTarget } from './request.ts'
 
 /** Longest JSON part that is remembered, in bytes. */
 const LONGEST = 2_048

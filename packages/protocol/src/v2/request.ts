@@ -50,3 +50,12 @@ export interface InferRequest {
   /** Delivery of outputs that are not listed in `outputs`. */
   binaryOutputs: boolean
 }
+
+/** What a body is meant for. */
+export interface RequestTarget {
+  readonly model: string
+  /** Decimal text; empty = the highest ready version. */
+  readonly version: string
+  /** `--http-max-input-size`, bytes. */
+  readonly maxInputSize: number
+}
