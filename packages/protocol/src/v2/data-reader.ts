@@ -1,4 +1,4 @@
-import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, skipSpace } from './json-scan.ts'
+import { byteAt, CLOSE_ARRAY, COMMA, OPEN_ARRAY, skipSpace } from './json-scan.ts'
 
 /** Deepest nesting of `data` that is read; the original's limit. */
 export const MAX_DATA_DEPTH = 100
@@ -34,7 +34,7 @@ export abstract class DataReader {
     let wanted = true
     for (;;) {
       at = skipSpace(this.bytes, at)
-      switch (this.bytes[at] ?? 0) {
+      switch (byteAt(this.bytes, at)) {
         case COMMA:
           if (wanted) return -1
           wanted = true

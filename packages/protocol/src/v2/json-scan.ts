@@ -25,6 +25,11 @@ export function failJson(text: string, at: number): never {
   throw new ConchError('INTERNAL', `failed to parse the request JSON buffer: ${text} at ${at}`)
 }
 
+/** The byte there, 0 behind the end. */
+export function byteAt(s: Uint8Array, at: number): number {
+  return s[at] ?? 0
+}
+
 export function skipSpace(s: Uint8Array, at: number): number {
   let c = s[at] ?? 0
   while (c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) c = s[++at] ?? 0

@@ -24,8 +24,6 @@ export class FloatReader extends DataReader {
   private readonly chunk: Float64Array
   /** Elements of `out` that have left the chunk. */
   private flushed = 0
-  /** Elements that will be rounded to FP32: then a double need not be right in its last bits. */
-  private readonly isSingle: boolean
   private readonly view: DataView
   /** The last place where four bytes can be read at once. */
   private readonly lastWord: number
@@ -34,7 +32,6 @@ export class FloatReader extends DataReader {
     super(bytes)
     this.out = out
     this.chunk = out instanceof Float64Array ? out : new Float64Array(Math.min(out.length, CHUNK))
-    this.isSingle = out instanceof Float32Array
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.lastWord = bytes.length - 4
   }
@@ -68,8 +65,11 @@ export class FloatReader extends DataReader {
       const short = readShort(s, at)
       if (short >= 0) {
         chunk[index] = short
-        at += short < 10 ? 1 : short < 100 ? 2 : 3
-      } else at = this.store(at, chunk, index)
+        at += countDigits(short)
+      } else {
+        const end = this.store(at, chunk, index)
+        at = end < 0 ? this.storeSlowly(at, chunk, index) : end
+      }
       if (at < 0) return -1
       index += 1
       this.filled = base + index
@@ -82,8 +82,9 @@ export class FloatReader extends DataReader {
   }
 
   /**
-   * One function on purpose: its values live in registers, and a call more costs a tenth of the whole reader.
-   * What is rare starts over in `storeSlowly`.
+   * One function on purpose: its values live in registers, and a call more costs a tenth of the whole reader. What it
+   * calls is counted too: beyond 920 bytes of bytecode the engine stops inlining.
+   * What is rare yields -1 and starts over in `storeSlowly`.
    */
   // oxlint-disable-next-line complexity, max-lines-per-function
   private store(start: number, out: Float64Array, index: number): number {
@@ -91,7 +92,7 @@ export class FloatReader extends DataReader {
     const sign = s[start] === MINUS ? 1 : 0
     let at = start + sign
     let x = (s[at] as number) - ZERO
-    if (!(x >= 0 && x <= 9)) return this.storeSlowly(start, out, index)
+    if (!(x >= 0 && x <= 9)) return -1
     let d = (s[++at] as number) - ZERO
     if (x !== 0) {
       while (d >= 0 && d <= 9 && x < 1e8) {
@@ -101,32 +102,32 @@ export class FloatReader extends DataReader {
     }
     if (d !== DOT - ZERO) {
       // More digits (or a forbidden leading zero), an exponent.
-      if (isNumberTail(d + ZERO)) return this.storeSlowly(start, out, index)
+      if (isNumberTail(d + ZERO)) return -1
       out[index] = sign === 0 ? x : -x
       return at
     }
     const { view, lastWord } = this
     const from = ++at
-    if (at > lastWord) return this.storeSlowly(start, out, index)
+    if (at > lastWord) return -1
     let word = view.getInt32(at, true)
     let wrong = markNonDigits(word)
     // x takes up to eight digits more, y the rest.
     if (wrong === 0 && x < 100_000) {
-      x = appendFour(x, word)
+      x = (Math.imul(x, 10_000) + readFour(word)) | 0
       at += 4
       if (x < 100_000) {
-        if (at > lastWord) return this.storeSlowly(start, out, index)
+        if (at > lastWord) return -1
         word = view.getInt32(at, true)
         wrong = markNonDigits(word)
         if (wrong === 0) {
-          x = appendFour(x, word)
+          x = (Math.imul(x, 10_000) + readFour(word)) | 0
           at += 4
         }
       }
     }
     const middle = at
     let y = 0
-    if (at + 4 > lastWord) return this.storeSlowly(start, out, index)
+    if (at + 4 > lastWord) return -1
     word = view.getInt32(at, true)
     wrong = markNonDigits(word)
     if (wrong === 0) {
@@ -135,12 +136,12 @@ export class FloatReader extends DataReader {
       word = view.getInt32(at, true)
       wrong = markNonDigits(word)
       if (wrong === 0) {
-        y = appendFour(y, word)
+        y = (Math.imul(y, 10_000) + readFour(word)) | 0
         at += 4
-        if (at > lastWord) return this.storeSlowly(start, out, index)
+        if (at > lastWord) return -1
         word = view.getInt32(at, true)
         wrong = markNonDigits(word)
-        if (wrong === 0) return this.storeSlowly(start, out, index)
+        if (wrong === 0) return -1
       }
     }
     const rest = (31 - Math.clz32(wrong & -wrong)) >> 3
@@ -153,13 +154,11 @@ export class FloatReader extends DataReader {
     const a = x * (POWERS_OF_TEN[at - middle] as number)
     const m = a + low
     const e = from - at
-    // 15 digits are below 2^53: one exact operation.
-    const isShort = this.isSingle || (m <= 1e15 && e >= -MAX_EXACT_POWER)
-    let value = isShort ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, low - (m - a), e)
-    if (this.isSingle && isNearTie(value)) value = scaleDecimal(m, low - (m - a), e)
-    if (!(a < 1e17) || e === 0 || value !== value) return this.storeSlowly(start, out, index)
+    // 15 digits are below 2^53 and take one exact operation.
+    const value =
+      m <= 1e15 && e >= -MAX_EXACT_POWER ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, low - (m - a), e)
     d = s[at] as number
-    if (d !== COMMA && isNumberTail(d)) return this.storeSlowly(start, out, index)
+    if (!(a < 1e17) || e === 0 || value !== value || (d !== COMMA && isNumberTail(d))) return -1
     out[index] = sign === 0 ? value : -value
     return at
   }
@@ -175,6 +174,10 @@ export class FloatReader extends DataReader {
   }
 }
 
+function countDigits(short: number): number {
+  return short < 10 ? 1 : short < 100 ? 2 : 3
+}
+
 /** An integer of one to three digits with a comma behind it; -1 for anything else. */
 function readShort(s: Uint8Array, at: number): number {
   const a = (s[at] as number) - ZERO
@@ -187,19 +190,9 @@ function readShort(s: Uint8Array, at: number): number {
   return c >= 0 && c <= 9 && s[at + 3] === COMMA ? a * 100 + b * 10 + c : -1
 }
 
-/** Whether a slightly wrong double (or NaN) may round to another FP32 than the right one. */
-function isNearTie(value: number): boolean {
-  const slack = value * 2 ** -50
-  return Math.fround(value - slack) !== Math.fround(value + slack)
-}
-
 /** Sets bits in every byte that is not a digit; 0 for four digits. */
 function markNonDigits(word: number): number {
   return ((word & 0xf0f0f0f0) | (((word + 0x06060606) & 0xf0f0f0f0) >>> 4)) ^ 0x33333333
-}
-
-function appendFour(x: number, word: number): number {
-  return (Math.imul(x, 10_000) + readFour(word)) | 0
 }
 
 /**
