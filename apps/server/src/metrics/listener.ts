@@ -45,7 +45,10 @@ async function answer(engine: Engine, req: IncomingMessage, res: ServerResponse)
 function reply(res: ServerResponse, status: number, body: Uint8Array): void {
   res.sendDate = false
   const type = status === 200 ? TEXT : 'text/plain'
-  res.writeHead(status, status === 405 ? 'Not Allowed' : STATUS_CODES[status], { 'Content-Type': type, 'Content-Length': body.length })
+  res.writeHead(status, status === 405 ? 'Not Allowed' : STATUS_CODES[status], {
+    'Content-Type': type,
+    'Content-Length': body.length,
+  })
   res.end(body)
 }
 

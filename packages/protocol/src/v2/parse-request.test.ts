@@ -79,9 +79,9 @@ it.each([
   ['FP64', '[0.1,5e-324,1.7976931348623157e308,-0.0]', [0.1, 5e-324, 1.7976931348623157e308, -0]],
   ['FP64', '[ 1e0,\t1.0E+1 ,\n -0.5e-1, [12]]', [1, 10, -0.05, 12]],
 ])('reads %s %s', (datatype, data, expected) => {
-  expect(values(`{"inputs":[{"name":"A","shape":[${expected.length}],"datatype":"${datatype}","data":${data}}]}`)).toEqual(
-    expected,
-  )
+  expect(
+    values(`{"inputs":[{"name":"A","shape":[${expected.length}],"datatype":"${datatype}","data":${data}}]}`),
+  ).toEqual(expected)
 })
 
 it.each([['[1,2,3,4]'], ['[[1,2],[3,4]]'], ['[[[1],[2]],[[3],[4]]]'], ['[[1,2,3,4]]'], ['[[],[1,2,3,4]]']])(
@@ -420,7 +420,8 @@ it('reads every double that JSON.stringify writes as JSON.parse does', () => {
 })
 
 it('reads any spelling of a number as Number does', () => {
-  const digits = (max: number) => fc.string({ unit: fc.constantFrom(...'0123456789'.split('')), minLength: 1, maxLength: max })
+  const digits = (max: number) =>
+    fc.string({ unit: fc.constantFrom(...'0123456789'.split('')), minLength: 1, maxLength: max })
   const spelling = fc
     .tuple(
       fc.constantFrom('', '-'),
@@ -455,9 +456,9 @@ it('reads any 64-bit integer exactly', () => {
         const signed = `{"inputs":[{"name":"A","shape":[${numbers.length}],"datatype":"INT64","data":[${numbers.join()}]}]}`
         expect(values(signed)).toEqual(numbers)
         const positive = numbers.map((n) => BigInt.asUintN(64, n))
-        expect(values(signed.replace('INT64', 'UINT64').replace(/"data":.*/, `"data":[${positive.join()}]}]}`))).toEqual(
-          positive,
-        )
+        expect(
+          values(signed.replace('INT64', 'UINT64').replace(/"data":.*/, `"data":[${positive.join()}]}]}`)),
+        ).toEqual(positive)
       },
     ),
   )

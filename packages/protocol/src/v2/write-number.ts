@@ -14,7 +14,7 @@ const QUADS = Int32Array.from({ length: 10_000 }, (_, i) => {
   const thousands = Math.floor(i / 1000)
   const hundreds = Math.floor(i / 100) % 10
   const tens = Math.floor(i / 10) % 10
-  return 0x30303030 + (thousands | (hundreds << 8) | (tens << 16) | (i % 10 << 24))
+  return 0x30303030 + (thousands | (hundreds << 8) | (tens << 16) | ((i % 10) << 24))
 })
 
 /** A double as the original prints it: Grisu2's digits, `.0` behind integers, exponents without plus. */
