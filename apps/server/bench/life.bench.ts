@@ -1,90 +1,102 @@
-import { printTable, residentMb, round, sleep, startConch } from './measure.ts'
+import { measureNodeStart, readPause, residentMb, round, sleep, startConch, startWatched } from './measure.ts'
 import type { Running } from './measure.ts'
 import { makeRepository } from './models.ts'
+import { median, report } from './targets.ts'
 
-/** Start, idle memory, growth over load cycles, and how long the port goes silent while heavy things happen. */
-const post = (server: Running, path: string, body?: string) =>
-  fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST', ...(body === undefined ? {} : { body }) })
+/** Start, idle memory, growth over load cycles, and how long the event loop stands still while heavy things happen. */
+await benchStart()
+await benchCycles()
+await benchPauses()
 
-/** The longest silence, in ms, of a probe that asks every few milliseconds while `work` runs. */
-async function longestPause(server: Running, work: () => Promise<unknown>): Promise<number> {
-  let running = true
-  let longest = 0
-  const probe = (async () => {
-    while (running) {
-      const began = performance.now()
-      await (await fetch(`http://127.0.0.1:${server.port}/v2/health/live`)).arrayBuffer()
-      longest = Math.max(longest, performance.now() - began)
-      await sleep(2)
-    }
-  })()
-  await work()
-  running = false
-  await probe
-  return longest
+async function benchStart(): Promise<void> {
+  const repository = makeRepository(['add_sub'], 4)
+  const times: number[] = []
+  const resident: number[] = []
+  for (let turn = 0; turn < 5; turn += 1) {
+    const node = await measureNodeStart()
+    const server = await startConch(repository)
+    times.push(server.readyAfter - node)
+    await sleep(2000)
+    resident.push(residentMb(server.pid))
+    await server.stop()
+  }
+  const note = 'five small models, median of 5'
+  report({ name: 'ready after Node is up', limit: 1000, measured: round(median(times), 0), unit: 'ms', note })
+  report({ name: 'idle resident memory', limit: 160, measured: round(median(resident), 0), unit: 'MB', note })
 }
 
-const five = await startConch(makeRepository(['add_sub'], 4))
-await sleep(3000)
-printTable([
-  {
-    'ready ms (≤ 1000 + Node)': round(five.readyAfter, 0),
-    'idle MB, five models (≤ 160)': round(residentMb(five.pid), 0),
-  },
-])
-await five.stop()
-
-const explicit = await startConch(makeRepository(['add_sub', 'large', 'slow']), '--model-control-mode=explicit')
-const cycle = async () => {
-  const loaded = await post(explicit, '/v2/repository/models/add_sub/load')
-  if (loaded.status !== 200) throw new Error(await loaded.text())
-  await post(explicit, '/v2/repository/models/add_sub/unload')
-  while ((await fetch(`http://127.0.0.1:${explicit.port}/v2/models/add_sub/ready`)).status === 200) await sleep(1)
+async function post(server: Running, path: string): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST' })
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(text)
 }
-for (let i = 0; i < 150; i += 1) await cycle()
-await sleep(500)
-const before = residentMb(explicit.pid)
-for (let i = 0; i < 100; i += 1) await cycle()
-await sleep(500)
-const after = residentMb(explicit.pid)
-printTable([
-  {
-    'MB before 100 load cycles': round(before),
-    after: round(after),
-    'growth % (< 5)': round((after / before - 1) * 100),
-  },
-])
 
-// What the machine itself does to the probe while nothing happens in the server.
-const quiet = await longestPause(explicit, () => sleep(1500))
-const loading = await longestPause(explicit, async () => {
-  const loaded = await post(explicit, '/v2/repository/models/large/load')
-  if (loaded.status !== 200) throw new Error(await loaded.text())
-})
-await post(explicit, '/v2/repository/models/slow/load')
-const size = 1024 * 1024
-const head = JSON.stringify({
-  inputs: [{ name: 'IN', datatype: 'FP32', shape: [1024, 1024], parameters: { binary_data_size: size * 4 } }],
-  parameters: { binary_data_output: true },
-})
-const body = Buffer.concat([Buffer.from(head), Buffer.alloc(size * 4)])
-let ran = 0
-const infer = async () => {
-  const began = performance.now()
-  const answer = await fetch(`http://127.0.0.1:${explicit.port}/v2/models/slow/infer`, {
+async function benchCycles(): Promise<void> {
+  const server = await startConch(makeRepository(['add_sub']), '--model-control-mode=explicit')
+  const ready = `http://127.0.0.1:${server.port}/v2/models/add_sub/ready`
+  const cycle = async () => {
+    await post(server, '/v2/repository/models/add_sub/load')
+    await post(server, '/v2/repository/models/add_sub/unload')
+    while ((await fetch(ready)).status === 200) await sleep(1)
+  }
+  const run = async (cycles: number) => {
+    for (let i = 0; i < cycles; i += 1) await cycle()
+    await sleep(500)
+    return residentMb(server.pid)
+  }
+  const before = await run(100)
+  const after = await run(100)
+  const later = await run(300)
+  const growth = (to: number) => round((to / before - 1) * 100)
+  report({
+    name: 'growth over 100 load/unload cycles',
+    limit: 5,
+    measured: growth(after),
+    unit: '%',
+    note: `of ${round(before)} MB after 100 before; ${growth(later)} % after 300 more`,
+  })
+  await server.stop()
+}
+
+async function benchPauses(): Promise<void> {
+  const server = await startWatched(makeRepository(['large', 'slow']), '--model-control-mode=explicit')
+  const during = async (name: string, work: () => Promise<unknown>) => {
+    await sleep(300)
+    await readPause(server)
+    const began = performance.now()
+    await work()
+    const took = performance.now() - began
+    const { own, longest } = await readPause(server)
+    report({
+      name: `event loop held while ${name}`,
+      limit: 20,
+      measured: round(own),
+      unit: 'ms',
+      note: `${round(took, 0)} ms; ${round(longest)} ms with the machine's own pauses`,
+    })
+  }
+  await during('nothing happens', () => sleep(1500))
+  await during('a 100 MB model loads, the first one', () => post(server, '/v2/repository/models/large/load'))
+  await post(server, '/v2/repository/models/large/unload')
+  await during('a 100 MB model loads again', () => post(server, '/v2/repository/models/large/load'))
+  await during('a slow model loads', () => post(server, '/v2/repository/models/slow/load'))
+  await during('a slow model runs for the first time', () => inferSlow(server))
+  await during('a slow model runs', async () => {
+    for (let i = 0; i < 5; i += 1) await inferSlow(server)
+  })
+  await server.stop()
+}
+
+async function inferSlow(server: Running): Promise<void> {
+  const size = 1024 * 1024
+  const parameters = { binary_data_size: size * 4 }
+  const input = { name: 'IN', datatype: 'FP32', shape: [1024, 1024], parameters }
+  const head = JSON.stringify({ inputs: [input], parameters: { binary_data_output: true } })
+  const answer = await fetch(`http://127.0.0.1:${server.port}/v2/models/slow/infer`, {
     method: 'POST',
-    body,
+    body: Buffer.concat([Buffer.from(head), Buffer.alloc(size * 4)]),
     headers: { 'Inference-Header-Content-Length': String(head.length) },
   })
   if (answer.status !== 200) throw new Error(await answer.text())
   await answer.arrayBuffer()
-  ran = performance.now() - began
 }
-await infer()
-const running = await longestPause(explicit, infer)
-printTable([
-  { while: 'nothing happens', 'longest pause ms (≤ 20)': round(quiet) },
-  { while: '100 MB model loads', 'longest pause ms (≤ 20)': round(loading) },
-  { while: `a ${round(ran, 0)} ms model runs`, 'longest pause ms (≤ 20)': round(running) },
-])
-await explicit.stop()

@@ -22,6 +22,15 @@ export interface Running {
 
 /** Starts `conch serve` on free loopback ports and waits until it serves. */
 export function startConch(repository: string, ...flags: string[]): Promise<Running> {
+  return startWith({}, repository, flags)
+}
+
+/** As `startConch`, with an eye on its event loop: see `readPause`. */
+export function startWatched(repository: string, ...flags: string[]): Promise<Running> {
+  return startWith({ NODE_OPTIONS: `--import=${path.join(HERE, 'watch-loop.ts')}` }, repository, flags)
+}
+
+function startWith(env: Record<string, string>, repository: string, flags: readonly string[]): Promise<Running> {
   const args = [
     'serve',
     `--model-repository=${repository}`,
@@ -29,29 +38,51 @@ export function startConch(repository: string, ...flags: string[]): Promise<Runn
     '--http-port=0',
     '--metrics-port=0',
   ]
-  return start(CONCH, [...args, '--allow-grpc=false', ...flags], (output) => {
+  const findPorts = (output: string) => {
     const http = /Started HTTPService at [^:]+:(\d+)/.exec(output)
     const metrics = /Started Metrics Service at [^:]+:(\d+)/.exec(output)
     return http && metrics ? [Number(http[1]), Number(metrics[1])] : undefined
+  }
+  return start([CONCH, ...args, '--allow-grpc=false', ...flags], findPorts, env)
+}
+
+/** The longest time, in ms, that a watched server's event loop stood still since this was last asked. */
+export function readPause(server: Running): Promise<{ longest: number; own: number }> {
+  return new Promise((resolve) => {
+    const read = (chunk: Buffer) => {
+      const line = /^PAUSE (.*)$/m.exec(chunk.toString())
+      if (line === null) return
+      server.process.stdout?.off('data', read)
+      resolve(JSON.parse(line[1] ?? '') as { longest: number; own: number })
+    }
+    server.process.stdout?.on('data', read)
+    server.process.kill('SIGUSR2')
   })
 }
 
 /** Starts the bare echo server; `replyBytes` = −1 gives the body back. */
 export function startEcho(replyBytes = -1): Promise<Running> {
   const env = replyBytes < 0 ? {} : { REPLY_BYTES: String(replyBytes) }
-  return start(
-    process.execPath,
-    [path.join(HERE, 'echo.ts')],
-    (output) => (output.includes('\n') ? [Number(output), 0] : undefined),
-    env,
-  )
+  const findPort = (output: string) => (output.includes('\n') ? [Number(output), 0] : undefined)
+  return start([process.execPath, path.join(HERE, 'echo.ts')], findPort, env)
+}
+
+/** Milliseconds that Node itself takes until it runs the first line of a script. */
+export function measureNodeStart(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const began = performance.now()
+    const child = spawn(process.execPath, ['-e', 'process.stdout.write("up")'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    child.stdout.once('data', () => resolve(performance.now() - began))
+    child.on('error', reject)
+  })
 }
 
 function start(
-  command: string,
-  args: readonly string[],
+  [command = '', ...args]: readonly string[],
   ready: (output: string) => readonly number[] | undefined,
-  env: Record<string, string> = {},
+  env: Record<string, string>,
 ): Promise<Running> {
   return new Promise((resolve, reject) => {
     const began = performance.now()
@@ -140,6 +171,18 @@ export function binaryRequest(
     `Inference-Header-Content-Length: ${head.length}`,
   ]
   return Buffer.concat([Buffer.from([...lines, `Content-Length: ${body.length}`, '', ''].join('\r\n')), body])
+}
+
+/** Drives servers in turns, so that whatever disturbs the machine disturbs all of them; one list of loads a server. */
+export async function driveInTurns(
+  jobs: readonly { readonly server: Running; readonly request: Uint8Array }[],
+  how: { connections: number; seconds: number; rounds: number },
+): Promise<readonly (readonly (Load & { cpu: number })[])[]> {
+  const loads = jobs.map(() => [] as (Load & { cpu: number })[])
+  for (let round = 0; round < how.rounds; round += 1) {
+    for (const [i, { server, request }] of jobs.entries()) loads[i]?.push(await drive(server, request, how))
+  }
+  return loads
 }
 
 export function printTable(rows: readonly Record<string, string | number>[]): void {

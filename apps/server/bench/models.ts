@@ -78,9 +78,16 @@ const slow = (steps: number) => {
   )
 }
 
+/** Complete, so that the first dimension is not taken for a batch. */
+function describeVector(backend: string, input: string, output: string): string {
+  const tensor = (name: string) => `{ name: "${name}" data_type: TYPE_FP32 dims: [ -1 ] }`
+  return `backend: "${backend}"\ninput ${tensor(input)}\noutput ${tensor(output)}\n`
+}
+
 const CONFIGS = {
   add_sub: 'backend: "onnxruntime"\nmax_batch_size: 8\n',
-  identity: 'backend: "onnxruntime"\n',
+  identity: describeVector('onnxruntime', 'IN', 'OUT'),
+  identity_backend: describeVector('identity', 'INPUT0', 'OUTPUT0'),
   large: 'backend: "onnxruntime"\n',
   slow: 'backend: "onnxruntime"\n',
 }
@@ -89,7 +96,13 @@ export type BenchModel = keyof typeof CONFIGS
 /** A repository below the temporary folder with these models; `copies` adds `NAME_1` … of the first. */
 export function makeRepository(names: readonly BenchModel[], copies = 0): string {
   const root = mkdtempSync(path.join(tmpdir(), 'conch-bench-'))
-  const make: Record<BenchModel, () => Part> = { add_sub: addSub, identity, large, slow: () => slow(12) }
+  const make: Record<BenchModel, () => Part> = {
+    add_sub: addSub,
+    identity,
+    identity_backend: identity,
+    large,
+    slow: () => slow(12),
+  }
   const put = (folder: string, name: BenchModel) => {
     mkdirSync(path.join(root, folder, '1'), { recursive: true })
     writeFileSync(path.join(root, folder, '1', 'model.onnx'), make[name]())
