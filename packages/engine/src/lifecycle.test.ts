@@ -535,6 +535,12 @@ it('serves the files of the newest load call, also when its config is the same',
   expect(seen).toEqual(['first', 'second', 'third'])
 })
 
+it('takes the folder in which the console builds for no model', async () => {
+  const { engine } = await setUp({ '.conch/1/model.bin': '' })
+  expect(await engine.index(false)).toEqual([])
+  await expect(engine.load('.conch')).rejects.toThrow('model not found in any model repository')
+})
+
 it('lists the files of a model, inside the repository only', async () => {
   const { engine, repository } = await setUp({ 'm/config.pbtxt': fakeConfig(), 'm/1/model.bin': 'abc' })
   await mkdir(join(repository.directory, 'm/warmup'))

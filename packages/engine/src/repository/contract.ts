@@ -8,6 +8,8 @@ export interface Source {
   readonly name: string
   /** Names of the model directories, sorted. */
   list(): Promise<readonly string[]>
+  /** Whether `list` names the model; as quick with ten thousand of them as with one. */
+  has(model: string): Promise<boolean>
   /** A local directory holding the model, and the change stamps that tell a reload from a no-op. */
   fetch(model: string): Promise<FetchedModel | undefined>
 }

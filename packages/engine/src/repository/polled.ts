@@ -57,6 +57,13 @@ export class Poller {
     return new Map([...names].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }
 
+  /** The repositories that hold the model, whether or not it can be read. */
+  async holders(model: string): Promise<readonly Source[]> {
+    const { sources } = this.#parts
+    const holds = await Promise.all(sources.map((source) => source.has(model)))
+    return sources.filter((_, i) => holds[i])
+  }
+
   /** Every repository that holds the model. */
   async find(model: string): Promise<readonly Found[]> {
     const found: Found[] = []

@@ -75,7 +75,7 @@ export class Reading<V extends ServedVersion> {
   /** Notes why a model could not be read. Returns whether that is worth a log line. */
   async #blame(model: string, why: string): Promise<boolean> {
     const { poller, registry, polls } = this.#parts
-    const roots = (await poller.list()).get(model) ?? []
+    const roots = await poller.holders(model)
     if (roots.length > 1 && !registry.namespacing) return true
     const records = roots.map(({ root }) => registry.touch(model, root))
     const fresh = !polls || records.length === 0 || records.some((record) => record.pollError !== why)

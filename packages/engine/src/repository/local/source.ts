@@ -11,6 +11,9 @@ import { isVersion } from '../versions.ts'
 const MAX_ENTRIES = 100_000
 const MAX_DEPTH = 32
 
+/** Where the console builds what it will publish: never a model. */
+const WORK_FOLDER = '.conch'
+
 /** Opens a directory as a repository; throws the original's texts when it is none. */
 export async function openLocalSource(root: string, configName: string): Promise<Source> {
   let real: string
@@ -44,14 +47,17 @@ class LocalSource implements Source {
       throw explainIo(cause, 'open directory', this.name)
     })
     for (const entry of entries) {
-      // Where the console builds what it will publish (`WORK_FOLDER` there): never a model.
-      if (entry.name !== '.conch' && (await isFolder(this.#real, entry))) names.push(entry.name)
+      if (entry.name !== WORK_FOLDER && (await isFolder(this.#real, entry))) names.push(entry.name)
     }
     return names.toSorted()
   }
 
+  async has(model: string): Promise<boolean> {
+    return model !== WORK_FOLDER && isSegment(model) && isDirectory(join(this.#real, model))
+  }
+
   async fetch(model: string): Promise<FetchedModel | undefined> {
-    if (!isSegment(model) || !(await isDirectory(join(this.#real, model)))) return undefined
+    if (!(await this.has(model))) return undefined
     const directory = await resolveInside(this.#real, this.#real, model)
     const walk = new Walk(this.#real, directory)
     const versions: Record<string, bigint> = {}
