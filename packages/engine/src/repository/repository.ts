@@ -15,6 +15,9 @@ import { Limit, Turns } from './turns.ts'
 /** A model whose files changed less than this ago is still being written: it is looked at again with the next poll. */
 const SETTLE_MS = 1_000
 
+/** Models that are looked at together; with thousands of them at once nothing else would get its turn. */
+const POLLED_AT_ONCE = 16
+
 export interface RepositoryOptions {
   readonly controlMode: 'none' | 'poll' | 'explicit'
   readonly startupModels: readonly string[]
@@ -314,7 +317,8 @@ export class Repository<V extends ServedVersion> {
     for (const record of gone) {
       if (record.serves) this.#unloadWithUsers(record)
     }
-    await Promise.all([...names.keys()].map((model) => this.#pollOne(model)))
+    const few = new Limit(POLLED_AT_ONCE)
+    await Promise.all([...names.keys()].map((model) => few.run(() => this.#pollOne(model))))
   }
 
   #isPresent(record: ModelRecord<V>, roots: readonly Source[] | undefined): boolean {
