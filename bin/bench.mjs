@@ -39,7 +39,13 @@ function printTargets(targets) {
   const table = [['target', 'limit', 'measured', '', 'note'], ...rows]
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)))
   console.log('\n=== targets')
-  for (const row of table) console.log(row.map((cell, column) => cell.padEnd(widths[column])).join('  ').trimEnd())
+  for (const row of table)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join('  ')
+        .trimEnd(),
+    )
 }
 
 try {

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { BodyCollector } from './body.ts'
+import { BodyCollector, release } from './body.ts'
 import { LIMITS } from './limits.ts'
 
 function collect(pieces: readonly Buffer[], announced: number, limit: number = LIMITS.bodyBytes) {
   const results: { error: string | undefined; body: Buffer }[] = []
-  const collector = new BodyCollector(announced, limit, (error, body) => results.push({ error: error?.message, body }))
+  const expected = { announced, limit, head: 0 }
+  const collector = new BodyCollector(expected, (error, body) => results.push({ error: error?.message, body }))
   for (const piece of pieces) collector.data(piece)
   collector.end()
   expect(results).toHaveLength(1)
@@ -45,4 +46,26 @@ it('stops at 65536 small chunks, and does not count large ones', () => {
   expect(collect(new Array(LIMITS.chunks).fill(small), -1).error).toBeUndefined()
   expect(collect(new Array(LIMITS.chunks + 1).fill(small), -1).error).toContain('65536 non-empty chunks')
   expect(collect(new Array(LIMITS.chunks + 1).fill(small), LIMITS.chunks + 1).error).toBeUndefined()
+})
+
+it('puts what follows the head where every element can be read in place', () => {
+  for (const head of [0, 1, 15, 16, 250]) {
+    let body: Buffer = Buffer.alloc(0)
+    const collector = new BodyCollector({ announced: 600, limit: 1000, head }, (_, whole) => (body = whole))
+    for (let i = 0; i < 6; i += 1) collector.data(Buffer.alloc(100, i))
+    collector.end()
+    expect((body.byteOffset + head) % 16).toBe(0)
+    expect([...body.subarray(95, 105)]).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+  }
+})
+
+it('gives the memory of pieces back, and takes no more than was announced', () => {
+  const pieces = Array.from({ length: 5 }, () => Buffer.allocUnsafeSlow(4 * 1024 * 1024).fill(7))
+  const { body } = collect(pieces, 20 * 1024 * 1024)
+  expect(body.buffer.byteLength).toBe(20 * 1024 * 1024)
+  expect(pieces.map(({ length }) => length)).toEqual([0, 0, 0, 0, 0])
+  expect(body.every((byte) => byte === 7)).toBe(true)
+  release(body)
+  release(body)
+  expect(body.length).toBe(0)
 })

@@ -6,6 +6,28 @@ const EMPTY = Buffer.alloc(0)
 
 export type BodyResult = (error: ConchError | undefined, body: Buffer) => void
 
+export interface ExpectedBody {
+  /** The Content-Length, or −1 for a chunked body. */
+  readonly announced: number
+  /** Bytes. */
+  readonly limit: number
+  /** Bytes before the elements of binary tensors. */
+  readonly head: number
+}
+
+/** Wide enough for every datatype: elements at such a place are read where they are. */
+const ALIGNMENT = 16
+/** Memory from this size on is worth giving back by hand. */
+const LARGE = 16 * 1024
+
+/**
+ * Gives large memory back at once. The collector would find it too, but late, and every time at the price of looking at
+ * everything that is alive. Nobody may use the bytes, or any others of the same ArrayBuffer, afterwards.
+ */
+export function release({ buffer, byteLength }: Uint8Array): void {
+  if (byteLength >= LARGE && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0)
+}
+
 /**
  * Collects one request body. The common body is one piece and is handed on as it came; others are gathered into one
  * buffer of the announced length. What is sent beyond a limit is dropped unread after the error was reported.
@@ -13,6 +35,8 @@ export type BodyResult = (error: ConchError | undefined, body: Buffer) => void
 export class BodyCollector implements BodySink {
   readonly #announced: number
   readonly #limit: number
+  /** Bytes left free in front, so that what follows the head is aligned. */
+  readonly #lead: number
   readonly #done: BodyResult
   #buffer: Buffer = EMPTY
   #length = 0
@@ -20,10 +44,10 @@ export class BodyCollector implements BodySink {
   #smallPieces = 0
   #finished = false
 
-  /** `announced` is the Content-Length, or −1 for a chunked body; `limit` is in bytes. */
-  constructor(announced: number, limit: number, done: BodyResult) {
+  constructor({ announced, limit, head }: ExpectedBody, done: BodyResult) {
     this.#announced = announced
     this.#limit = limit
+    this.#lead = -head & (ALIGNMENT - 1)
     this.#done = done
   }
 
@@ -42,10 +66,10 @@ export class BodyCollector implements BodySink {
     }
     this.#reserve(size)
     if (this.#whole !== undefined) {
-      this.#whole.copy(this.#buffer, 0)
+      this.#take(this.#whole, 0)
       this.#whole = undefined
     }
-    chunk.copy(this.#buffer, this.#length)
+    this.#take(chunk, this.#length)
     this.#length = size
   }
 
@@ -55,12 +79,20 @@ export class BodyCollector implements BodySink {
     this.#done(undefined, this.#whole ?? this.#buffer.subarray(0, this.#length))
   }
 
+  #take(chunk: Buffer, at: number): void {
+    chunk.copy(this.#buffer, at)
+    // The parser made it for this chunk alone.
+    if (chunk.byteLength === chunk.buffer.byteLength) release(chunk)
+  }
+
   /** The memory is the body's alone (never pooled), so that it can be handed to another thread. */
   #reserve(size: number): void {
     if (size <= this.#buffer.length) return
-    const wanted = Math.max(size, Math.min(this.#announced, LIMITS.bodyReserve), this.#buffer.length * 2)
-    const grown = Buffer.allocUnsafeSlow(Math.min(wanted, this.#limit))
+    const trusted = Math.max(LIMITS.bodyReserve, this.#length * LIMITS.bodyTrust)
+    const wanted = Math.max(size, Math.min(this.#announced, trusted), this.#announced < 0 ? this.#buffer.length * 2 : 0)
+    const grown = Buffer.allocUnsafeSlow(Math.min(wanted, this.#limit) + this.#lead).subarray(this.#lead)
     this.#buffer.copy(grown, 0, 0, this.#length)
+    release(this.#buffer)
     this.#buffer = grown
   }
 

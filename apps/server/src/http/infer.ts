@@ -1,6 +1,7 @@
 import { classifyOutputs, ConchError, parseRawRequest } from '@conch/protocol'
 import type { EncodedResponse, InferRequest, InferResponse } from '@conch/protocol'
 import { newTimings } from './timings.ts'
+import { release } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { forwardHeaders } from './header-forwarding.ts'
 import { chooseEncoding } from './headers.ts'
@@ -34,6 +35,8 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     addForwarded(exchange, request)
     const response = await face.engine.infer(request, { signal: connection.signal, timings })
     errors = 'text/plain'
+    // Whoever needs a tensor longer than its request has copied it.
+    releaseOnceSent(exchange, body)
     const sending = sendResponse(exchange, request, rank(exchange, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
@@ -101,9 +104,18 @@ function addForwarded(exchange: Exchange, request: InferRequest): void {
   if (forwarded) request.parameters = { ...request.parameters, ...forwarded }
 }
 
+function releaseOnceSent({ res }: Exchange, bytes: Uint8Array): void {
+  if (bytes.length >= LIMITS.releasedBytes) res.once('finish', () => release(bytes))
+}
+
 function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): void | Promise<void> {
   const encoded = exchange.face.workers.encodeResponse(response, request, countJsonBytes(request, response))
-  if (encoded instanceof Promise) return encoded.then((ready) => sendEncoded(exchange, ready))
+  if (encoded instanceof Promise) {
+    return encoded.then((ready) => {
+      releaseOnceSent(exchange, ready.json)
+      return sendEncoded(exchange, ready)
+    })
+  }
   return sendEncoded(exchange, encoded)
 }
 

@@ -14,8 +14,12 @@ export const LIMITS = {
   bodyBytes: 2 ** 31 - 1,
   /** Taken at once for a body whose length was announced; beyond that, memory grows as the body arrives. */
   bodyReserve: 8 * 1024 * 1024,
+  /** Once that is full, as many times what has arrived is taken of the announced length. */
+  bodyTrust: 8,
   /** What all inflated bodies that are not answered yet may take together; further ones wait. */
   inflatedBytes: 256 * 1024 * 1024,
+  /** Bodies from this size on give their memory back when they are answered, without waiting for the collector. */
+  releasedBytes: 256 * 1024,
   /** Most that is read and dropped of a body that was answered early. */
   unreadBytes: 256 * 1024 * 1024,
   /** Non-empty chunks of a chunked body (reference: http §1). Only pieces below `smallPiece` bytes are counted, for a large

@@ -23,7 +23,8 @@ export function readBody(exchange: Exchange, limit: number = LIMITS.bodyBytes): 
     }
     if (announced > limit) return reject(tooLarge(limit))
     if (exchange.expectsContinue) res.writeContinue()
-    req.sink = new BodyCollector(announced, limit, (error, body) => (error ? refuse(error) : resolve(body)))
+    const head = headers.inferenceLength === undefined ? 0 : readLength(headers.inferenceLength)
+    req.sink = new BodyCollector({ announced, limit, head }, (error, body) => (error ? refuse(error) : resolve(body)))
   })
 }
 
