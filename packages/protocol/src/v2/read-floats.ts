@@ -24,6 +24,8 @@ export class FloatReader extends DataReader {
   private readonly chunk: Float64Array
   /** Elements of `out` that have left the chunk. */
   private flushed = 0
+  /** Elements that will be rounded to FP32: then a double need not be right in its last bits. */
+  private readonly isSingle: boolean
   private readonly view: DataView
   /** The last place where four bytes can be read at once. */
   private readonly lastWord: number
@@ -32,6 +34,7 @@ export class FloatReader extends DataReader {
     super(bytes)
     this.out = out
     this.chunk = out instanceof Float64Array ? out : new Float64Array(Math.min(out.length, CHUNK))
+    this.isSingle = out instanceof Float32Array
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.lastWord = bytes.length - 4
   }
@@ -56,14 +59,17 @@ export class FloatReader extends DataReader {
     // Everything the loop's end needs is at hand: what it first met there would cost it its optimised code.
     let base = this.flushed
     let index = this.filled - base
+    // Pixels and the like, until a number is not like that.
+    let areShort = true
     for (;;) {
       if (index === chunk.length) {
         if (base + index === out.length) return -1
         base = this.flush(base + index)
         index = 0
       }
-      const short = readShort(s, at)
-      if (short >= 0) {
+      const short: number = areShort ? readShort(s, at) : -1
+      areShort = short >= 0
+      if (areShort) {
         chunk[index] = short
         at += countDigits(short)
       } else {
@@ -154,9 +160,9 @@ export class FloatReader extends DataReader {
     const a = x * (POWERS_OF_TEN[at - middle] as number)
     const m = a + low
     const e = from - at
-    // 15 digits are below 2^53 and take one exact operation.
-    const value =
-      m <= 1e15 && e >= -MAX_EXACT_POWER ? m / (POWERS_OF_TEN[-e] as number) : scaleDecimal(m, low - (m - a), e)
+    let value = m / (POWERS_OF_TEN[-e] as number)
+    // 15 digits are below 2^53: that was one exact operation.
+    if (this.isSingle ? isNearTie(value) : m > 1e15 || e < -MAX_EXACT_POWER) value = scaleDecimal(m, low - (m - a), e)
     d = s[at] as number
     if (!(a < 1e17) || e === 0 || value !== value || (d !== COMMA && isNumberTail(d))) return -1
     out[index] = sign === 0 ? value : -value
@@ -188,6 +194,12 @@ function readShort(s: Uint8Array, at: number): number {
   const c = (s[at + 2] as number) - ZERO
   if (c === COMMA - ZERO) return a * 10 + b
   return c >= 0 && c <= 9 && s[at + 3] === COMMA ? a * 100 + b * 10 + c : -1
+}
+
+/** Whether a slightly wrong double (or NaN) may round to another FP32 than the right one. */
+function isNearTie(value: number): boolean {
+  const slack = value * 2 ** -50
+  return Math.fround(value - slack) !== Math.fround(value + slack)
 }
 
 /** Sets bits in every byte that is not a digit; 0 for four digits. */
