@@ -27,7 +27,8 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     checkTarget(exchange)
     const decoded = decodeBody(exchange, received)
     const body = decoded instanceof Promise ? await decoded : decoded
-    const headerLength = parseHeaderLength(exchange.headers.inferenceLength, body.length)
+    const size = body.length
+    const headerLength = parseHeaderLength(exchange.headers.inferenceLength, size)
     errors = 'application/json'
     const parsed = parse(exchange, body, headerLength)
     const request = parsed instanceof Promise ? await parsed : parsed
@@ -35,8 +36,7 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     addForwarded(exchange, request)
     const response = await face.engine.infer(request, { signal: connection.signal, timings })
     errors = 'text/plain'
-    // Whoever needs a tensor longer than its request has copied it.
-    releaseOnceSent(exchange, body)
+    if (size >= LIMITS.releasedBytes) releaseOnceSent(exchange, [body, ...request.inputs.map(({ data }) => data)])
     const sending = sendResponse(exchange, request, rank(exchange, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
@@ -104,15 +104,16 @@ function addForwarded(exchange: Exchange, request: InferRequest): void {
   if (forwarded) request.parameters = { ...request.parameters, ...forwarded }
 }
 
-function releaseOnceSent({ res }: Exchange, bytes: Uint8Array): void {
-  if (bytes.length >= LIMITS.releasedBytes) res.once('finish', () => release(bytes))
+/** Whoever needs a tensor longer than its request has copied it. */
+function releaseOnceSent({ res }: Exchange, pieces: readonly Uint8Array[]): void {
+  res.once('finish', () => pieces.forEach(release))
 }
 
 function sendResponse(exchange: Exchange, request: InferRequest, response: InferResponse): void | Promise<void> {
   const encoded = exchange.face.workers.encodeResponse(response, request, countJsonBytes(request, response))
   if (encoded instanceof Promise) {
     return encoded.then((ready) => {
-      releaseOnceSent(exchange, ready.json)
+      releaseOnceSent(exchange, [ready.json])
       return sendEncoded(exchange, ready)
     })
   }
