@@ -7,8 +7,8 @@ import { Reading } from './reading.ts'
 import { Registry } from './registry.ts'
 
 it('notes why one model cannot be read without listing all the others', async () => {
-  const log = { verbose: 0, write: vi.fn() }
-  const list = vi.fn(() => Promise.resolve(['m', 'n']))
+  const log = { verbose: 0, write: vi.fn<(level: string, text: string) => void>() }
+  const list = vi.fn<() => Promise<string[]>>(() => Promise.resolve(['m', 'n']))
   const broken = () => Promise.reject(new ConchError('INVALID_ARG', 'it is broken'))
   const source = { root: '/r', name: 'r', list, has: (model: string) => Promise.resolve(model === 'm'), fetch: broken }
   const poller = new Poller({ sources: [source], configs: createConfigReader(true), log })
