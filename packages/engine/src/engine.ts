@@ -41,14 +41,16 @@ class ServingEngine implements Engine {
   readonly #sources: Source[] = []
   readonly #metrics: Metrics
   readonly #repository: Repository<LoadedVersion>
+  readonly #findBackend: (name: string) => Promise<Backend>
   #stopped: Promise<boolean> | undefined = undefined
 
   constructor(options: EngineOptions, parts: EngineParts) {
     const { log, autoComplete, backendConfig, metrics } = options
     this.#options = options
     this.#metrics = new Metrics({ ...metrics, namespacing: options.namespacing })
+    this.#findBackend = parts.findBackend ?? createBackendRegistry()
     const builder = createVersionBuilder({
-      findBackend: parts.findBackend ?? createBackendRegistry(),
+      findBackend: this.#findBackend,
       findStep: (model, version) => this.#repository.registry.find(model, version),
       metrics: this.#metrics,
       log,
@@ -64,6 +66,8 @@ class ServingEngine implements Engine {
     const { repositories, modelConfigName, log } = this.#options
     for (const root of repositories) this.#sources.push(await openLocalSource(root, modelConfigName))
     const complete = await this.#repository.start()
+    // Reading a backend's code takes a while in which nothing else happens: not when requests are being served already.
+    await this.#findBackend('onnxruntime').catch(() => undefined)
     if (this.phase === 'starting') this.phase = 'ready'
     log.write('info', printStartupTable(await this.#repository.index(false)))
     return complete

@@ -1,5 +1,5 @@
 import { ConchError } from '@conch/protocol'
-import { openLibrary } from './library.ts'
+import { openLibrary, openLibraryLater } from './library.ts'
 import type { Api, Library, Pointer, Status } from './library.ts'
 import { readBoolean, readInteger } from './parameter.ts'
 
@@ -32,7 +32,7 @@ export function openEnv(settings: Readonly<Record<string, string>>): Promise<Env
 async function createEnv(settings: Readonly<Record<string, string>>): Promise<Env> {
   const shared = settings['enable-global-threadpool']
   const sharesThreads = shared !== undefined && readBoolean(shared)
-  const library = openLibrary()
+  const library = await openLibraryLater()
   const { api } = library
   // Registers every operator that there is: tens of milliseconds, elsewhere.
   const handle = sharesThreads

@@ -50,6 +50,8 @@ export interface Library {
   copy(target: Uint8Array, source: Pointer, size: number): void
   /** Copies into native memory. The caller has checked the size against both sides. */
   fill(target: Pointer, source: Uint8Array): void
+  /** Gives memory that was freed back to the system, on another thread: what a model leaves behind is in many small pieces. */
+  trim(): void
 }
 
 let opened: Library | undefined
@@ -58,6 +60,32 @@ let opened: Library | undefined
 export function openLibrary(): Library {
   opened ??= bind(locateLibrary())
   return opened
+}
+
+/** As `openLibrary`, with the work of the dynamic linker, tens of milliseconds, on another thread where that can be had. */
+export async function openLibraryLater(): Promise<Library> {
+  if (opened === undefined) await linkElsewhere(locateLibrary())
+  return openLibrary()
+}
+
+function linkElsewhere(path: string): Promise<void> {
+  configureKoffi()
+  const dlopen = findFunction('dlopen', 'void *', ['const char *', 'int'])
+  const lazy = 1
+  // What goes wrong here goes wrong again, with a message, when the library is opened.
+  return new Promise((resolve) => {
+    if (dlopen === undefined) resolve()
+    else dlopen.async(path, lazy, () => resolve())
+  })
+}
+
+/** A function of the C library; undefined where it has none of that name. */
+function findFunction(name: string, result: string, parameters: readonly string[]) {
+  try {
+    return koffi.load(null).func(name, result, [...parameters])
+  } catch {
+    return undefined
+  }
 }
 
 function locateLibrary(): string {
@@ -80,6 +108,7 @@ function bind(path: string): Library {
       `ONNX Runtime ${version} does not offer version ${API_VERSION} of its interface`,
     )
   }
+  const trim = findFunction('malloc_trim', 'int', ['size_t'])
   const copy = koffi.load(null).func('memcpy', 'void *', ['void *', 'void *', 'size_t'])
   return {
     api: bindTable(table),
@@ -88,6 +117,7 @@ function bind(path: string): Library {
     handle: library,
     copy: (target, source, size) => void copy(target, source, size),
     fill: (target, source) => void copy(target, source, source.byteLength),
+    trim: () => void trim?.async(0, () => undefined),
   }
 }
 

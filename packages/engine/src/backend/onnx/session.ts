@@ -128,12 +128,13 @@ export class Session {
       this.terminate()
       await new Promise<void>((resolve) => (this.#onIdle = resolve))
     }
-    const { api } = this.env
+    const { api, library } = this.env
     api.ReleaseRunOptions(this.#runOptions)
     // Giving back hundreds of megabytes takes its time.
     await new Promise<void>((resolve, reject) => {
       api.ReleaseSession.async(this.#handle, (error) => (error === null ? resolve() : reject(error)))
     })
+    library.trim()
   }
 
   #begin(keep: object): void {
