@@ -1,12 +1,18 @@
 import { gunzipSync, gzipSync, inflateSync } from 'node:zlib'
 import { ConchError } from '@conch/protocol'
 import type { InferRequest, ModelConfig } from '@conch/protocol'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { get, openFace, post } from './open-face.ts'
 
 const REQUEST = JSON.stringify({ inputs: [{ name: 'IN', datatype: 'FP32', shape: [2], data: [1, 2.5] }] })
 const ANSWER =
   '{"model_name":"echo","model_version":"1","outputs":[{"name":"OUT","datatype":"FP32","shape":[2],"data":[1.0,2.5]}]}'
+const MANY = Array.from({ length: 200 }, (_, i) => ({
+  name: `model-${i}`,
+  version: '1',
+  state: 'UNAVAILABLE' as const,
+  reason: 'unloaded',
+}))
 const INFER = '/v2/models/echo/infer'
 
 it('answers as recorded, byte for byte', async () => {
@@ -92,6 +98,48 @@ it('keeps the order of pipelined requests, a slow one first', async () => {
     404,
   ])
 })
+
+it('reads no further while many requests of a connection are in flight, and answers them all in the end', async () => {
+  let started = 0
+  let finish = () => undefined as void
+  const slow = new Promise<void>((resolve) => (finish = resolve))
+  const { open } = await openFace({
+    index: () => {
+      started += 1
+      return slow.then(() => [])
+    },
+  })
+  const client = open()
+  // More than one read of the socket takes, so that the pause can be seen.
+  const filler = `X-Filler: ${'x'.repeat(4_000)}`
+  const total = 2_000
+  for (let i = 0; i < total; i += 1) client.send(post('/v2/repository/index', '', filler))
+  await vi.waitFor(() => expect(started).toBeGreaterThanOrEqual(64))
+  expect((await open().send(get('/v2/health/live')).reply())?.status).toBe(200)
+  expect(started).toBeLessThan(200)
+  finish()
+  for (let i = 0; i < total; i += 1) expect((await client.reply())?.body.toString()).toBe('[]')
+  expect(started).toBe(total)
+}, 60_000)
+
+it('reads no further while a client takes none of its answers', async () => {
+  let started = 0
+  const { open } = await openFace({
+    index: () => {
+      started += 1
+      return Promise.resolve(MANY)
+    },
+  })
+  const client = open()
+  client.socket.pause()
+  const total = 3_000
+  for (let i = 0; i < total; i += 1) client.send(post('/v2/repository/index', ''))
+  for (let before = -1; before !== started; await open().send(get('/v2/health/live')).reply()) before = started
+  expect(started).toBeLessThan(total)
+  client.socket.resume()
+  for (let i = 0; i < total; i += 1) expect((await client.reply())?.body.length).toBeGreaterThan(10_000)
+  expect(started).toBe(total)
+}, 60_000)
 
 it('waits for a body in pieces, chunked or not', async () => {
   const { open } = await openFace()

@@ -1,8 +1,52 @@
 import type { Socket } from 'node:net'
+import { LIMITS } from './limits.ts'
 
-/** One client connection. What it has in flight is cancelled together when the client goes: one signal serves them all. */
+/** How Node itself stops and starts to read, when it has more answers to send than the socket takes. */
+interface Pausable {
+  _paused?: boolean
+  readonly parser?: { resume?(): void } | null
+}
+
+/**
+ * One client connection. What it has in flight is cancelled together when the client goes: one signal serves them all.
+ * A client that sends on without waiting for answers is read no further once it has many requests in flight.
+ */
 export class Connection {
+  readonly #socket: Socket & Pausable
+  #inflight = 0
+  #held = false
   #controller: AbortController | undefined = undefined
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    // Node goes on reading when it has sent what it had to send, whatever is in flight.
+    socket.on('resume', () => {
+      if (this.#inflight >= LIMITS.pipelined) this.#hold()
+    })
+  }
+
+  /** A request has come. */
+  begin(): void {
+    this.#inflight += 1
+    if (this.#inflight >= LIMITS.pipelined) this.#hold()
+  }
+
+  /** Its answer is known. One that must wait for earlier ones is `queued`: Node reads on when it has sent it. */
+  end(queued: boolean): void {
+    this.#inflight -= 1
+    if (!this.#held || this.#inflight > LIMITS.pipelined / 2) return
+    if (queued || this.#socket.writableNeedDrain) return
+    this.#held = false
+    this.#socket._paused = false
+    this.#socket.parser?.resume?.()
+    this.#socket.resume()
+  }
+
+  #hold(): void {
+    this.#held = true
+    this.#socket._paused = true
+    this.#socket.pause()
+  }
 
   /** Aborts when the client goes. */
   get signal(): AbortSignal {
@@ -25,7 +69,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    const connection = new Connection()
+    const connection = new Connection(socket)
     this.#open.set(socket, connection)
     socket.once('close', () => {
       this.#open.delete(socket)
@@ -39,6 +83,6 @@ export class Connections {
   }
 
   of(socket: Socket): Connection {
-    return this.#open.get(socket) ?? new Connection()
+    return this.#open.get(socket) ?? new Connection(socket)
   }
 }

@@ -57,5 +57,12 @@ export class Exchange {
     this.path = incoming.path
     this.expectsContinue = incoming.expectsContinue
     this.headers = incoming.req.headers
+    connection.begin()
+  }
+
+  /** Its answer begins now; there is no other. */
+  markAnswered(): void {
+    this.answered = true
+    this.connection.end(this.res.socket === null)
   }
 }

@@ -121,6 +121,6 @@ function unwrap(error: unknown): unknown {
 function openChunked(exchange: Exchange, status: number, type: string): void {
   const fields = ['Content-Type', type]
   addConnection(exchange, fields)
-  exchange.answered = true
+  exchange.markAnswered()
   exchange.res.writeHead(status, fields)
 }

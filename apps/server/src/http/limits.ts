@@ -10,6 +10,8 @@ export const LIMITS = {
   /** A client that takes no byte of its answer for this long is let go. */
   sendTimeout: 60_000,
   connections: 16_384,
+  /** Requests of one connection that are in flight together; the original has one. What arrived with them is taken too. */
+  pipelined: 64,
   /** One request body; the original counts body bytes in an int32. */
   bodyBytes: 2 ** 31 - 1,
   /** Taken at once for a body whose length was announced; beyond that, memory grows as the body arrives. */

@@ -152,7 +152,7 @@ function answerPreflight(exchange: Exchange): boolean {
   const wanted = findHeader(exchange.req.rawHeaders, 'access-control-request-headers')
   fields.push('Access-Control-Allow-Methods', 'GET, POST', 'Access-Control-Max-Age', '600')
   if (wanted !== undefined) fields.push('Access-Control-Allow-Headers', wanted)
-  exchange.answered = true
+  exchange.markAnswered()
   exchange.res.writeHead(204, fields).end()
   return true
 }

@@ -20,7 +20,7 @@ export function send(
 ): void {
   const { res } = exchange
   if (exchange.answered || res.destroyed) return
-  exchange.answered = true
+  exchange.markAnswered()
   const { type, parts, more } = content
   let length = 0
   for (const part of parts) length += part.length
