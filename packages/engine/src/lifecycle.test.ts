@@ -541,6 +541,16 @@ it('takes the folder in which the console builds for no model', async () => {
   await expect(engine.load('.conch')).rejects.toThrow('model not found in any model repository')
 })
 
+it('says that there is no place for the files of a load call, not where it looked', async () => {
+  const { engine } = await setUp({})
+  vi.stubEnv('TMPDIR', '/nowhere/at/all')
+  const files = new Map([['1/model.bin', new Uint8Array(1)]])
+  const failure = await engine.load('m', { config: '{"backend":"fake"}', files }).catch(String)
+  vi.unstubAllEnvs()
+  expect(failure).toContain('cannot be stored: no directory can be made for them (ENOENT), see TMPDIR')
+  expect(failure).not.toContain('/nowhere')
+})
+
 it('lists the files of a model, inside the repository only', async () => {
   const { engine, repository } = await setUp({ 'm/config.pbtxt': fakeConfig(), 'm/1/model.bin': 'abc' })
   await mkdir(join(repository.directory, 'm/warmup'))

@@ -17,7 +17,7 @@ export async function writePrivateDirectory(files: ReadonlyMap<string, Uint8Arra
   if (files.size > MAX_FILES) {
     throw new ConchError('INVALID_ARG', `a load call may carry at most ${MAX_FILES} files, got ${files.size}`)
   }
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'conch-model-')))
+  const directory = await makePlace()
   const discard = () => rm(directory, { recursive: true, force: true })
   try {
     for (const [path, content] of files) await writeInside(directory, path, content)
@@ -26,6 +26,16 @@ export async function writePrivateDirectory(files: ReadonlyMap<string, Uint8Arra
     throw error
   }
   return { directory, discard }
+}
+
+async function makePlace(): Promise<string> {
+  try {
+    return await realpath(await mkdtemp(join(tmpdir(), 'conch-model-')))
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
+    const text = `the files of a load call cannot be stored: no directory can be made for them (${code}), see TMPDIR`
+    throw new ConchError('INTERNAL', text, { cause })
+  }
 }
 
 async function writeInside(directory: string, path: string, content: Uint8Array): Promise<void> {
