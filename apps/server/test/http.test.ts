@@ -269,6 +269,16 @@ it("tells an unknown model before anything that is wrong with the body, and a mo
   ])
 })
 
+it.each([
+  ['Request timeout expired', 'text/plain'],
+  ['[request id: <id_unknown>] Exceeds maximum queue size', 'application/json'],
+])('tells %s as %s', async (text, type) => {
+  const { open } = await openFace({ infer: () => Promise.reject(new ConchError('UNAVAILABLE', text)) })
+  const reply = await open().send(post(INFER, REQUEST)).reply()
+  expect([reply?.status, reply?.body.toString()]).toEqual([503, `{"error":"${text}"}`])
+  expect(reply?.head).toContain(`Content-Type: ${type}`)
+})
+
 it('refuses a decoupled model, whatever the body', async () => {
   const { open } = await openFace({
     config: () => ({ input: [], model_transaction_policy: { decoupled: true } }) as unknown as ModelConfig,

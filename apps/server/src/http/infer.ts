@@ -40,9 +40,13 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     const sending = sendResponse(exchange, request, rank(exchange, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
-    // What fails once it ran is told as plain text, what was refused before as JSON: the original's habit.
-    sendError(exchange, error, timings.computeStart > 0 ? 'text/plain' : errors)
+    // What fails once it ran, or waited too long, is told as plain text, what was refused before as JSON: the original's habit.
+    sendError(exchange, error, timings.computeStart > 0 || isLate(error) ? 'text/plain' : errors)
   }
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof ConchError && error.message === 'Request timeout expired'
 }
 
 function parse(

@@ -88,9 +88,7 @@ export class Queue implements WaitingOwner {
       level.delayed.push(waiting)
     } else {
       this.#leave(waiting)
-      const { id } = waiting.request.request
-      const error = new ConchError('UNAVAILABLE', `${nameRequest(id)}Request timeout expired`)
-      this.#parts.fail(waiting.request, error, 'rejected')
+      this.#parts.fail(waiting.request, new ConchError('UNAVAILABLE', 'Request timeout expired'), 'rejected')
     }
     this.#parts.onChange()
   }

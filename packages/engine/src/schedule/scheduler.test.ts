@@ -166,7 +166,7 @@ it('rejects a request when its time is over, not later', async () => {
   expect(outcomes).toEqual(['shorter rejected'])
   await vi.advanceTimersByTimeAsync(130)
   expect(outcomes).toEqual(['shorter rejected', 'late rejected', 'longer rejected'])
-  await expect(late).rejects.toMatchObject({ message: '[request id: late] Request timeout expired' })
+  await expect(late).rejects.toMatchObject({ message: 'Request timeout expired' })
   expect(reporter.waiting).toBe(0)
 })
 
