@@ -1,7 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { Backend } from './contract.ts'
 
-/** Name → how to get it. Imported on first use: a backend that nobody asks for costs nothing. */
+/** Name → how to get it. Imported on first use, ONNX Runtime's at the latest when the engine has started. */
 const BACKENDS: Readonly<Record<string, () => Promise<Backend>>> = {
   onnxruntime: async () => (await import('./onnx/backend.ts')).createOnnxBackend(),
   identity: async () => (await import('./identity/backend.ts')).createIdentityBackend(),
