@@ -1,6 +1,6 @@
 import { completeInstanceGroups, normaliseConfig, toProtocolDatatype } from '@conch/protocol'
 import type { InferRequest, InferResponse, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
-import type { Backend, BackendContext, BackendModel } from './backend/contract.ts'
+import type { Backend, BackendContext, BackendModel, EngineCalls } from './backend/contract.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata, TensorMetadata } from './contract.ts'
 import { planInstances } from './instance/groups.ts'
@@ -31,6 +31,8 @@ export interface ModelParts {
   readonly autoComplete: boolean
   /** Ids of the GPUs that may be used. */
   readonly gpus: readonly number[]
+  /** What models may ask for while they run. */
+  readonly calls: EngineCalls
 }
 
 /** Builds one loaded version: backend, instances, schedule. */
@@ -113,6 +115,7 @@ function describePlace(plan: VersionPlan, parts: ModelParts): BackendContext {
     version,
     settings: { ...parts.settings[''], ...parts.settings[plan.config.backend] },
     log: (level, text) => parts.log.write(level, text),
+    engine: parts.calls,
   }
 }
 
@@ -166,6 +169,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   readonly decoupled: boolean
   config: ModelConfig
   inflight = 0
+  readonly #chain: readonly string[]
   readonly #loaded: Loaded | undefined
   readonly #instances: Instances | undefined
   readonly #scheduler: Scheduler
@@ -183,6 +187,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const { model, version } = plan
     this.plan = plan
     this.config = config
+    this.#chain = [model]
     this.labels = own.labels
     this.metadata = describeTensors(config, version)
     this.decoupled = config.model_transaction_policy?.decoupled === true
@@ -207,7 +212,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const timings = context?.timings ?? newTimings()
     if (timings.start === 0) timings.start = performance.now()
     const rows = this.#validator.check(request)
-    const flight = new Flight(this, request, { rows, signal: context?.signal, timings, onResponse })
+    const flight = new Flight(this, request, { rows, chain: this.#chain, signal: context?.signal, timings, onResponse })
     this.inflight += 1
     if (flight.signal?.aborted === true) flight.cancel()
     else this.#enqueue(flight, this.#stopping)
@@ -219,7 +224,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const timings = context.timings ?? newTimings()
     timings.start = performance.now()
     const rows = this.#validator.check(request)
-    const flight = new Flight(this, request, { rows, signal: context.signal, timings, onResponse: undefined })
+    const flight = new Flight(this, request, { rows, chain: this.#chain, signal: context.signal, timings, onResponse: undefined })
     this.inflight += 1
     this.#enqueue(flight, false)
     return flight.wait() as Promise<InferResponse>

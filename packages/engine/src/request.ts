@@ -31,6 +31,8 @@ export interface ActiveRequest {
   readonly rows: number
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
+  /** Models whose requests wait for this one, outermost first, this one's own model last. */
+  readonly chain: readonly string[]
   /**
    * Delivers one response. `final` ends the request; a decoupled model may call with `final: false` any number of times
    * and end with `undefined`. Calls after the final one are ignored.
@@ -64,6 +66,7 @@ export class Flight implements ActiveRequest {
   readonly rows: number
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
+  readonly chain: readonly string[]
   done = false
   /** Stamp of the first response; 0 = none yet. */
   firstResponse = 0
@@ -81,6 +84,7 @@ export class Flight implements ActiveRequest {
     this.rows = parts.rows
     this.signal = parts.signal
     this.timings = parts.timings
+    this.chain = parts.chain
     this.#onResponse = parts.onResponse
   }
 
@@ -137,6 +141,7 @@ export class Flight implements ActiveRequest {
 
 export interface FlightParts {
   readonly rows: number
+  readonly chain: readonly string[]
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
   /** Takes every response of a stream; without it exactly one response is expected. */

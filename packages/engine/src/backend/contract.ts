@@ -1,4 +1,4 @@
-import type { ModelConfig, Parameters, Tensor } from '@conch/protocol'
+import type { InferRequest, InferResponse, ModelConfig, Parameters, Tensor } from '@conch/protocol'
 import type { ActiveRequest } from '../request.ts'
 
 /** Where a version lives and how it was asked to run. */
@@ -10,6 +10,43 @@ export interface BackendContext {
   /** `--backend-config` settings for this backend, global ones merged in (the backend's own win). */
   readonly settings: Readonly<Record<string, string>>
   readonly log: (level: 'verbose' | 'info' | 'warning' | 'error', text: string) => void
+  readonly engine: EngineCalls
+}
+
+/** What a model may ask of the engine that serves it. */
+export interface EngineCalls {
+  /** Business logic scripting: runs a request on any model. Resolves to undefined when `onResponse` took the answers. */
+  infer(request: InferRequest, call: NestedCall): Promise<InferResponse | undefined>
+  load(model: string, override: { config?: string; files?: ReadonlyMap<string, Uint8Array> }): Promise<void>
+  unload(model: string, unloadDependents: boolean): Promise<void>
+  isReady(model: string, version: string): boolean
+  /** Throws the original's texts, also for a name that is taken by another kind. The same name and kind: the same family. */
+  createFamily(kind: CustomKind, name: string, description: string): CustomFamily
+}
+
+export interface NestedCall {
+  readonly signal: AbortSignal | undefined
+  /** Who waits for whom, from the client's own model to the caller; bounded, and checked for circles that never end. */
+  readonly chain: readonly string[]
+  /** Takes every response of a decoupled model; without it exactly one is expected. */
+  readonly onResponse: ((response: InferResponse) => void) | undefined
+}
+
+export type CustomKind = 'counter' | 'gauge' | 'histogram'
+
+/** A model's own metrics, exposed beside the server's until closed. */
+export interface CustomFamily {
+  /** The same labels: the same series, counted by reference. `buckets`: upper bounds, for histograms only. */
+  createSeries(labels: Readonly<Record<string, string>>, buckets: readonly number[] | undefined): CustomSeries
+  close(): void
+}
+/** Methods throw ConchError with the original's texts for what the kind does not support. */
+export interface CustomSeries {
+  increment(by: number): void
+  set(value: number): void
+  observe(value: number): void
+  value(): number
+  close(): void
 }
 
 /** One runtime. Loaded lazily; a missing native library fails the models that ask for it, never the server. */
@@ -58,6 +95,10 @@ export type BatchAnswer =
       readonly parameters?: Parameters
     }
   | { readonly error: unknown }
+  /** Answered, now or later, through `ActiveRequest.respond`. */
+  | 'responded'
+  /** To be run again (iterative sequences). */
+  | 'again'
 
 export interface BackendInstance {
   /**
@@ -67,5 +108,13 @@ export interface BackendInstance {
    */
   execute(batch: Batch): BatchAnswers | Promise<BatchAnswers>
   close(): Promise<void>
+  /** False while its process is down; the version is not ready then, and the instance is given no work. */
+  readonly healthy?: boolean
+  /** Called when `healthy` changed. */
+  onHealth?: ((healthy: boolean) => void) | undefined
+  /** The model's own check; absent = none. Rejects with the reason. */
+  checkReady?(): Promise<void>
+  /** Its own process, for metrics and the console; undefined while there is none. */
+  readonly process?: { readonly pid: number; readonly restarts: number; readonly lastExit: string | undefined } | undefined
 }
 export type BatchAnswers = readonly BatchAnswer[] | 'responded'

@@ -92,6 +92,10 @@ export class BatchRunner {
     if (answer === undefined) {
       const missing = new ConchError('INTERNAL', `no response for a request to model '${this.#parts.model}'`)
       this.#delivery.fail(request, missing, 'backend')
+    } else if (answer === 'responded') {
+      return
+    } else if (answer === 'again') {
+      this.#delivery.fail(request, new ConchError('UNSUPPORTED', `model '${this.#parts.model}' is not iterative`), 'backend')
     } else if ('error' in answer) {
       this.#delivery.fail(request, answer.error, blame(request, answer.error))
     } else {
