@@ -14,9 +14,9 @@ import { Flight, newTimings } from './request.ts'
 import type { FlightOwner, Outcome } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
 import type { Scheduler, StepTarget } from './schedule/contract.ts'
-import { refuseStopped } from './schedule/direct.ts'
 import { checkSteps } from './schedule/ensemble/check-steps.ts'
 import { buildGraph } from './schedule/ensemble/graph.ts'
+import { refuseStopped } from './schedule/stopping.ts'
 import { RequestValidator } from './validate-request.ts'
 
 export interface ModelParts {
@@ -77,6 +77,7 @@ async function buildVersion(plan: VersionPlan, parts: ModelParts): Promise<Loade
 async function buildEnsemble(plan: VersionPlan, parts: ModelParts): Promise<LoadedVersion> {
   const config = normaliseConfig(plan.config)
   await checkLoaded(config, plan, parts)
+  await checkNamedFiles(config, plan)
   const labels = new Map(await readLabels(config, plan))
   for (const { model, version, outputs } of buildGraph(config).steps) {
     const step = parts.findStep(model, version)
@@ -97,7 +98,6 @@ async function checkLoaded(config: ModelConfig, plan: VersionPlan, parts: ModelP
     files: { directory: plan.model, has: (path) => found.has(path) },
     note: noteTo(parts.log),
   })
-  await checkNamedFiles(config, plan, describePlace(plan, parts).settings[LIBRARIES])
 }
 
 /** `--backend-config=onnxruntime,op-library-directory=DIR` (superset): where operator libraries may lie outside the models. */

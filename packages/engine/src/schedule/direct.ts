@@ -1,20 +1,17 @@
-import { ConchError } from '@conch/protocol'
-import { nameRequest } from '../request.ts'
 import type { ActiveRequest } from '../request.ts'
 import type { Scheduler, ScheduleParts } from './contract.ts'
 import { Deadlines } from './deadlines.ts'
 import { Queue } from './queue.ts'
 import { BatchRunner } from './run-batch.ts'
+import { Stopping } from './stopping.ts'
 
 /** No batching: each request is an execution of its own on any idle instance, first come first served. */
 export class DirectScheduler implements Scheduler {
   readonly #parts: ScheduleParts
   readonly #runner: BatchRunner
   readonly #queue: Queue
-  #stopping = false
+  readonly #stopping = new Stopping(() => this.inflight)
   #pumping = false
-  #onIdle: (() => void) | undefined = undefined
-  #idle: Promise<void> | undefined = undefined
 
   constructor(parts: ScheduleParts) {
     this.#parts = parts
@@ -24,13 +21,13 @@ export class DirectScheduler implements Scheduler {
       reporter: parts.reporter,
       deadlines: new Deadlines(),
       fail: (request, error, outcome) => request.fail(error, outcome),
-      onChange: () => this.#settle(),
+      onChange: () => this.#stopping.settle(),
     })
     parts.pool.onFree = () => this.#pump()
   }
 
   enqueue(request: ActiveRequest): void {
-    if (this.#stopping) refuseStopped(request)
+    this.#stopping.admit(request)
     request.timings.queued = performance.now()
     if (this.#queue.length === 0 && !this.#pumping) {
       const slot = this.#parts.pool.take()
@@ -51,10 +48,7 @@ export class DirectScheduler implements Scheduler {
   }
 
   stop(): Promise<void> {
-    this.#stopping = true
-    this.#idle ??= new Promise((resolve) => (this.#onIdle = resolve))
-    if (this.inflight === 0) this.#onIdle?.()
-    return this.#idle
+    return this.#stopping.stop()
   }
 
   /** An instance became free. Not re-entered: a batch that is answered at once frees its instance within the loop. */
@@ -68,15 +62,6 @@ export class DirectScheduler implements Scheduler {
       if (request !== undefined) this.#runner.run(slot, [request])
     }
     this.#pumping = false
-    this.#settle()
+    this.#stopping.settle()
   }
-
-  #settle(): void {
-    if (this.#onIdle !== undefined && this.inflight === 0) this.#onIdle()
-  }
-}
-
-export function refuseStopped(request: ActiveRequest): never {
-  const text = 'Server is stopping, scheduler for model has stopped accepting new inference requests'
-  throw new ConchError('UNAVAILABLE', `${nameRequest(request.request.id)}${text}`)
 }

@@ -2,13 +2,13 @@ import type { ActiveRequest } from '../request.ts'
 import type { Scheduler, ScheduleParts } from './contract.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Deadline } from './deadlines.ts'
-import { refuseStopped } from './direct.ts'
 import { pickBatch } from './pick-batch.ts'
 import type { BatchLimits } from './pick-batch.ts'
 import { Queue } from './queue.ts'
 import { ReplyOrder } from './reply-order.ts'
 import { BatchRunner, DIRECT } from './run-batch.ts'
 import { chooseFit } from './same-inputs.ts'
+import { Stopping } from './stopping.ts'
 import type { Waiting } from './waiting-list.ts'
 
 /** Dynamic batching, the loop: whenever an instance is free, ask `pickBatch`; it never holds one that could work. */
@@ -21,10 +21,8 @@ export class DynamicScheduler implements Scheduler {
   readonly #deadlines = new Deadlines()
   /** The moment the head of the queue has waited long enough. */
   #wake: Deadline | undefined = undefined
-  #stopping = false
+  readonly #stopping = new Stopping(() => this.inflight)
   #pumping = false
-  #onIdle: (() => void) | undefined = undefined
-  #idle: Promise<void> | undefined = undefined
 
   constructor(parts: ScheduleParts) {
     const { config, pool, reporter } = parts
@@ -50,7 +48,7 @@ export class DynamicScheduler implements Scheduler {
   }
 
   enqueue(request: ActiveRequest): void {
-    if (this.#stopping) refuseStopped(request)
+    this.#stopping.admit(request)
     request.timings.queued = performance.now()
     if (this.#runsAtOnce()) {
       const slot = this.#parts.pool.take()
@@ -79,10 +77,7 @@ export class DynamicScheduler implements Scheduler {
   }
 
   stop(): Promise<void> {
-    this.#stopping = true
-    this.#idle ??= new Promise((resolve) => (this.#onIdle = resolve))
-    if (this.inflight === 0) this.#onIdle?.()
-    return this.#idle
+    return this.#stopping.stop()
   }
 
   #pump(): void {
@@ -90,7 +85,7 @@ export class DynamicScheduler implements Scheduler {
     this.#pumping = true
     while (this.#queue.length > 0 && this.#runNext());
     this.#pumping = false
-    if (this.#onIdle !== undefined && this.inflight === 0) this.#onIdle()
+    this.#stopping.settle()
   }
 
   /** Runs one batch if there is one to run and an instance to run it. */

@@ -1,7 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { ActiveRequest } from '../../request.ts'
 import type { Scheduler, ScheduleParts, StepTarget } from '../contract.ts'
-import { refuseStopped } from '../direct.ts'
+import { Stopping } from '../stopping.ts'
 import { buildGraph } from './graph.ts'
 import type { EnsembleGraph } from './graph.ts'
 import { EnsembleRun } from './run.ts'
@@ -12,9 +12,7 @@ export class EnsembleScheduler implements Scheduler {
   inflight = 0
   readonly #parts: ScheduleParts
   readonly #graph: EnsembleGraph
-  #stopping = false
-  #onIdle: (() => void) | undefined = undefined
-  #idle: Promise<void> | undefined = undefined
+  readonly #stopping = new Stopping(() => this.inflight)
 
   constructor(parts: ScheduleParts) {
     this.#parts = parts
@@ -22,7 +20,7 @@ export class EnsembleScheduler implements Scheduler {
   }
 
   enqueue(request: ActiveRequest): void {
-    if (this.#stopping) refuseStopped(request)
+    this.#stopping.admit(request)
     request.timings.queued = performance.now()
     // Throws when a step is not there any more; the others are not held then.
     const targets = this.#graph.steps.map(({ model, version }) => this.#parts.findStep(model, version))
@@ -45,15 +43,12 @@ export class EnsembleScheduler implements Scheduler {
     } finally {
       for (const target of targets) target.release()
       this.inflight -= 1
-      if (this.inflight === 0) this.#onIdle?.()
+      this.#stopping.settle()
     }
   }
 
   stop(): Promise<void> {
-    this.#stopping = true
-    this.#idle ??= new Promise((resolve) => (this.#onIdle = resolve))
-    if (this.inflight === 0) this.#onIdle?.()
-    return this.#idle
+    return this.#stopping.stop()
   }
 }
 
