@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ConchError } from '@conch/protocol'
+import { ConchError, createRequest } from '@conch/protocol'
 import type { InferRequest, ModelConfig, Tensor } from '@conch/protocol'
 import type { Backend, BackendContext, Batch, BatchAnswers, InstanceSpec } from './backend/contract.ts'
 import type { EngineOptions } from './contract.ts'
@@ -129,21 +129,7 @@ export function testRequest(
   inputs: readonly Tensor[],
   change: Partial<InferRequest> = {},
 ): InferRequest {
-  return {
-    model,
-    version: '',
-    id: '',
-    sequenceId: 0n,
-    sequenceStart: false,
-    sequenceEnd: false,
-    priority: 0,
-    timeout: 0,
-    parameters: {},
-    inputs,
-    outputs: [],
-    binaryOutputs: true,
-    ...change,
-  }
+  return { ...createRequest({ model, version: '' }), inputs, binaryOutputs: true, ...change }
 }
 
 export function floats(name: string, shape: readonly number[], value = 0): Tensor {

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { BYTE_SIZE, ConchError, countElements, toProtocolDatatype } from '@conch/protocol'
+import { BYTE_SIZE, ConchError, countElements, createRequest, toProtocolDatatype } from '@conch/protocol'
 import type { InferRequest, ModelConfig, ModelWarmup, Tensor, WarmupInput } from '@conch/protocol'
 import type { Batch, BatchAnswers } from '../backend/contract.ts'
 import type { Reporter } from '../observe/contract.ts'
@@ -58,7 +58,7 @@ async function makeRequest(sample: ModelWarmup, parts: WarmupParts): Promise<Inf
     if (known.has(name)) inputs.push(tensor)
     else injected.push(tensor)
   }
-  const request = { ...EMPTY_REQUEST, model: config.name, inputs }
+  const request = { ...createRequest({ model: config.name, version: '' }), inputs, binaryOutputs: true }
   checkRequest(request, injected, { sample, parts })
   return { ...request, inputs: [...inputs, ...injected] }
 }
@@ -79,19 +79,6 @@ function checkRequest(
     const fact = `warm-up '${sample.name}' names the unknown input '${unknown.name}'; the model's inputs: ${names}`
     throw new ConchError(error.code, `${error.message} (${fact})`, { cause: error })
   }
-}
-
-const EMPTY_REQUEST: Omit<InferRequest, 'model' | 'inputs'> = {
-  version: '',
-  id: '',
-  sequenceId: 0n,
-  sequenceStart: false,
-  sequenceEnd: false,
-  priority: 0,
-  timeout: 0,
-  parameters: {},
-  outputs: [],
-  binaryOutputs: true,
 }
 
 async function makeTensor(
