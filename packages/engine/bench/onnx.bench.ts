@@ -15,7 +15,7 @@ import type { Tensor } from '@conch/protocol'
 import type { BackendContext, BackendInstance, Batch } from '../src/backend/contract.ts'
 import { createOnnxBackend } from '../src/backend/onnx/backend.ts'
 import { newTimings } from '../src/request.ts'
-import { FIXTURE_MODELS, testRequest } from '../src/testing.ts'
+import { FIXTURE_MODELS, NO_ENGINE, testRequest } from '../src/testing.ts'
 import { writeBigModel } from './big-model.ts'
 
 const backend = createOnnxBackend()
@@ -27,6 +27,7 @@ async function open(directory: string): Promise<{ instance: BackendInstance; clo
     version: '1',
     settings: {},
     log: () => undefined,
+    engine: NO_ENGINE,
   }
   const facts = { preferredGroup: backend.preferredGroup, gpus: [], directoryName: 'm', versionFiles: ['model.onnx'] }
   const written = completeConfig(parsePbtxt('backend: "onnxruntime"').config, facts)
@@ -54,6 +55,7 @@ function makeBatch(inputs: readonly Tensor[], outputs: ReadonlySet<string>, copi
     rows: inputs[0]?.shape[0] ?? 1,
     signal: undefined,
     timings: newTimings(),
+    chain: ['m'],
     done: false,
     respond: () => undefined,
     fail: () => undefined,

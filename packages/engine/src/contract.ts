@@ -47,6 +47,8 @@ export interface InferContext {
   readonly signal?: AbortSignal | undefined
   /** Filled while the request runs; the console's timing bar and traces read it. */
   readonly timings?: Timings | undefined
+  /** Models whose requests wait for this one, outermost first; none = a client's own request. */
+  readonly chain?: readonly string[] | undefined
 }
 
 export interface LoadOverride {

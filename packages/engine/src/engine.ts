@@ -1,7 +1,8 @@
 import { ConchError } from '@conch/protocol'
 import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
-import type { Backend } from './backend/contract.ts'
+import type { Backend, EngineCalls } from './backend/contract.ts'
 import { createBackendRegistry } from './backend/registry.ts'
+import { createCalls } from './calls.ts'
 import { createConfigReader } from './configs.ts'
 import type {
   ConfigValue,
@@ -57,9 +58,22 @@ class ServingEngine implements Engine {
       settings: backendConfig,
       autoComplete,
       gpus: [],
+      calls: this.#calls(),
     })
     const configs = createConfigReader(autoComplete)
     this.#repository = new Repository(options, { sources: this.#sources, configs, builder, log })
+  }
+
+  #calls(): EngineCalls {
+    return createCalls({
+      find: (model, version) => this.#find(model, version),
+      load: (model, override) => this.load(model, override),
+      unload: (model, unloadDependents) => this.unload(model, unloadDependents),
+      isReady: async (model, version) => Promise.resolve(this.modelReady(model, version)),
+      createFamily: () => {
+        throw new ConchError('UNSUPPORTED', 'metrics not supported')
+      },
+    })
   }
 
   async start(): Promise<boolean> {

@@ -212,7 +212,13 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const timings = context?.timings ?? newTimings()
     if (timings.start === 0) timings.start = performance.now()
     const rows = this.#validator.check(request)
-    const flight = new Flight(this, request, { rows, chain: this.#chain, signal: context?.signal, timings, onResponse })
+    const flight = new Flight(this, request, {
+      rows,
+      chain: this.#chainOf(context),
+      signal: context?.signal,
+      timings,
+      onResponse,
+    })
     this.inflight += 1
     if (flight.signal?.aborted === true) flight.cancel()
     else this.#enqueue(flight, this.#stopping)
@@ -224,10 +230,21 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const timings = context.timings ?? newTimings()
     timings.start = performance.now()
     const rows = this.#validator.check(request)
-    const flight = new Flight(this, request, { rows, chain: this.#chain, signal: context.signal, timings, onResponse: undefined })
+    const flight = new Flight(this, request, {
+      rows,
+      chain: this.#chainOf(context),
+      signal: context.signal,
+      timings,
+      onResponse: undefined,
+    })
     this.inflight += 1
     this.#enqueue(flight, false)
     return flight.wait() as Promise<InferResponse>
+  }
+
+  #chainOf(context: InferContext | undefined): readonly string[] {
+    const outer = context?.chain
+    return outer === undefined ? this.#chain : [...outer, this.plan.model]
   }
 
   #enqueue(flight: Flight, refuses: boolean): void {

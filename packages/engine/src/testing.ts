@@ -4,12 +4,25 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ConchError, createRequest } from '@conch/protocol'
 import type { InferRequest, ModelConfig, Tensor } from '@conch/protocol'
-import type { Backend, BackendContext, Batch, BatchAnswers, InstanceSpec } from './backend/contract.ts'
+import type { Backend, BackendContext, Batch, BatchAnswers, EngineCalls, InstanceSpec } from './backend/contract.ts'
 import type { EngineOptions } from './contract.ts'
 import type { LogLevel } from './observe/contract.ts'
 
 /** A model repository of tiny models; test/fixtures/make_models.py says what each is for. */
 export const FIXTURE_MODELS = fileURLToPath(new URL('../test/fixtures/models', import.meta.url))
+
+const refuse = () => {
+  throw new ConchError('UNSUPPORTED', 'there is no engine here')
+}
+
+/** For backends whose models ask nothing of the engine. */
+export const NO_ENGINE: EngineCalls = {
+  infer: async () => Promise.resolve().then(refuse),
+  load: async () => Promise.resolve().then(refuse),
+  unload: async () => Promise.resolve().then(refuse),
+  isReady: async () => Promise.resolve(false),
+  createFamily: refuse,
+}
 
 /** A backend for tests: outputs are the inputs in order, unless `execute` says otherwise. Notes what happens to it. */
 export class FakeBackend implements Backend {

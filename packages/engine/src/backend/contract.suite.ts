@@ -14,7 +14,7 @@ import type { Datatype, ModelConfig, Tensor } from '@conch/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import { newTimings } from '../request.ts'
 import type { ActiveRequest } from '../request.ts'
-import { FIXTURE_MODELS, testRequest } from '../testing.ts'
+import { FIXTURE_MODELS, NO_ENGINE, testRequest } from '../testing.ts'
 import type { Backend, BackendContext, BackendInstance, Batch, BatchAnswer, InstanceSpec } from './contract.ts'
 
 /** The directory of a fixture, of those that load or of those that do not. */
@@ -33,6 +33,7 @@ export function contextOf(model: string, change: Partial<BackendContext> = {}): 
     version: '1',
     settings: {},
     log: (level, text) => void lines.push(`${level} ${text}`),
+    engine: NO_ENGINE,
     lines,
     ...change,
   }
@@ -110,6 +111,7 @@ export function activeRequest(inputs: readonly Tensor[], rows = 1, signal?: Abor
     rows,
     signal,
     timings: newTimings(),
+    chain: ['m'],
     done: false,
     respond: () => undefined,
     fail: () => undefined,
@@ -129,6 +131,7 @@ export async function execute(instance: BackendInstance, batch: Batch): Promise<
 
 export function outputsOf(answer: BatchAnswer | undefined): readonly Tensor[] {
   if (answer === undefined) throw new Error('there is no answer')
+  if (typeof answer === 'string') throw new Error(`the answer is '${answer}'`)
   if ('error' in answer) throw answer.error
   return answer.outputs
 }

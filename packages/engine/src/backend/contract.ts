@@ -19,7 +19,8 @@ export interface EngineCalls {
   infer(request: InferRequest, call: NestedCall): Promise<InferResponse | undefined>
   load(model: string, override: { config?: string; files?: ReadonlyMap<string, Uint8Array> }): Promise<void>
   unload(model: string, unloadDependents: boolean): Promise<void>
-  isReady(model: string, version: string): boolean
+  /** False for what is not there; a model with a check of its own is asked. */
+  isReady(model: string, version: string): Promise<boolean>
   /** Throws the original's texts, also for a name that is taken by another kind. The same name and kind: the same family. */
   createFamily(kind: CustomKind, name: string, description: string): CustomFamily
 }
@@ -115,6 +116,7 @@ export interface BackendInstance {
   /** The model's own check; absent = none. Rejects with the reason. */
   checkReady?(): Promise<void>
   /** Its own process, for metrics and the console; undefined while there is none. */
-  readonly process?: { readonly pid: number; readonly restarts: number; readonly lastExit: string | undefined } | undefined
+  readonly process?:
+    { readonly pid: number; readonly restarts: number; readonly lastExit: string | undefined } | undefined
 }
 export type BatchAnswers = readonly BatchAnswer[] | 'responded'

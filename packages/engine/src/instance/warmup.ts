@@ -149,7 +149,13 @@ async function runSample(slot: Slot, { sample, request, parts }: Run): Promise<v
   const start = performance.now()
   const flights = Array.from({ length: sample.batch_size }, () => {
     const timings = { ...newTimings(), start, queued: start, computeStart: start }
-    return new Flight(owner, request, { rows: 1, signal: undefined, timings, onResponse: () => undefined })
+    return new Flight(owner, request, {
+      rows: 1,
+      chain: [config.name],
+      signal: undefined,
+      timings,
+      onResponse: () => undefined,
+    })
   })
   const outputs = new Set(config.output.map(({ name }) => name))
   const batch: Batch = {
@@ -189,7 +195,9 @@ function settle(flights: readonly Flight[], batch: Batch, answers: BatchAnswers)
     if (answers === 'responded') continue
     timings.computeEnd = end
     const answer = answers[index]
-    if (answer !== undefined && 'outputs' in answer) flight.respond(undefined, true)
-    else flight.fail(answer?.error ?? new ConchError('INTERNAL', 'no response'), 'backend')
+    if (answer === 'responded') continue
+    if (answer === undefined) flight.fail(new ConchError('INTERNAL', 'no response'), 'backend')
+    else if (answer === 'again' || 'outputs' in answer) flight.respond(undefined, true)
+    else flight.fail(answer.error, 'backend')
   }
 }

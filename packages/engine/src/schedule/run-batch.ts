@@ -95,7 +95,11 @@ export class BatchRunner {
     } else if (answer === 'responded') {
       return
     } else if (answer === 'again') {
-      this.#delivery.fail(request, new ConchError('UNSUPPORTED', `model '${this.#parts.model}' is not iterative`), 'backend')
+      this.#delivery.fail(
+        request,
+        new ConchError('UNSUPPORTED', `model '${this.#parts.model}' is not iterative`),
+        'backend',
+      )
     } else if ('error' in answer) {
       this.#delivery.fail(request, answer.error, blame(request, answer.error))
     } else {

@@ -49,7 +49,13 @@ function setUp(config: string, instances = 1) {
     const { rows = 1, signal, width = 1, ...rest } = change
     const request = testRequest('m', [floats('IN', [rows, width])], { id, ...rest })
     const owner = { ended: (flight: Flight, outcome: string) => void outcomes.push(`${flight.request.id} ${outcome}`) }
-    const flight = new Flight(owner, request, { rows, signal, timings: newTimings(), onResponse: () => undefined })
+    const flight = new Flight(owner, request, {
+      rows,
+      chain: ['m'],
+      signal,
+      timings: newTimings(),
+      onResponse: () => undefined,
+    })
     const end = flight.wait()
     try {
       scheduler.enqueue(flight)
