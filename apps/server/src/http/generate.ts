@@ -1,11 +1,11 @@
 import { ConchError, encodeGenerateResponse, HTTP_STATUS } from '@conch/protocol'
 import type { InferRequest, InferResponse } from '@conch/protocol'
+import { newTimings } from '@conch/engine'
 import type { Exchange } from './exchange.ts'
 import { checkVersion } from './infer.ts'
 import { readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import { addConnection, errorBody, toConchError } from './reply.ts'
-import { newTimings } from './timings.ts'
 
 const ONE_ONLY =
   'generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses'

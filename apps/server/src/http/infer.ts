@@ -1,6 +1,6 @@
 import { classifyOutputs, ConchError, parseRawRequest } from '@conch/protocol'
 import type { EncodedResponse, InferRequest, InferResponse } from '@conch/protocol'
-import { newTimings } from './timings.ts'
+import { newTimings } from '@conch/engine'
 import { release } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { forwardHeaders } from './header-forwarding.ts'

@@ -1,4 +1,4 @@
-import type { Engine, InferContext, Timings } from '@conch/engine'
+import { newTimings, type Engine, type InferContext, type Timings } from '@conch/engine'
 import {
   classifyOutputs,
   ConchError,
@@ -27,15 +27,7 @@ export async function runInference(
   gone?: AbortSignal,
 ): Promise<InferResult> {
   const { engine, log } = services
-  const timings: Timings = {
-    start: 0,
-    queued: 0,
-    computeStart: 0,
-    computeInputEnd: 0,
-    computeOutputStart: 0,
-    computeEnd: 0,
-    end: 0,
-  }
+  const timings = newTimings()
   const began = performance.now()
   try {
     const request = readRequest(input)
