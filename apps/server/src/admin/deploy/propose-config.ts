@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { completeOnnxConfig, type OnnxSignature } from '@conch/engine'
-import { completeBackend, ConchError, parsePbtxt, printPbtxt, type ModelConfig } from '@conch/protocol'
+import {
+  completeBackend,
+  ConchError,
+  createConfigPart,
+  parsePbtxt,
+  printPbtxt,
+  type ModelConfig,
+} from '@conch/protocol'
 import { namesOfNewest } from '../model-files.ts'
 
 interface Draft {
@@ -40,16 +47,9 @@ function chooseBackend(
   return { backend: backend === '' && versionFiles.some((file) => file.endsWith('.onnx')) ? 'onnxruntime' : backend }
 }
 
-const ONE: ModelConfig['instance_group'][number] = {
-  name: '',
-  kind: 'KIND_CPU',
-  count: 1,
-  gpus: [],
-  secondary_devices: [],
-  profile: [],
-  passive: false,
-  host_policy: '',
-}
+/** Parts as they are before anything is written into them. */
+const BATCHING = createConfigPart('ModelDynamicBatching')
+const ONE = { ...createConfigPart('ModelInstanceGroup'), kind: 'KIND_CPU', count: 1 } as const
 
 /** What a load would fill in by itself, written down where it can be changed. */
 function describeTensors(config: ModelConfig, onnx: OnnxSignature, print: Print): readonly string[] {
@@ -71,13 +71,4 @@ function describeTensors(config: ModelConfig, onnx: OnnxSignature, print: Print)
           `# Not every tensor has a free first dimension, so requests run one by one and dims are complete.\nmax_batch_size: 0\n`,
         ]
   return [...batching, `# -1 = any size.\n${print({ input })}`, print({ output })]
-}
-
-const BATCHING: NonNullable<ModelConfig['dynamic_batching']> = {
-  preferred_batch_size: [],
-  max_queue_delay_microseconds: 0n,
-  preserve_ordering: false,
-  priority_levels: 0n,
-  default_priority_level: 0n,
-  priority_queue_policy: {},
 }

@@ -1,4 +1,4 @@
-import { ConchError, toConfigDatatype } from '@conch/protocol'
+import { ConchError, createConfigPart, toConfigDatatype } from '@conch/protocol'
 import type { ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
 import type { BackendContext } from '../contract.ts'
 import { readInteger } from './parameter.ts'
@@ -47,14 +47,7 @@ function completeBatching(
   }
   const isScheduled = config.sequence_batching !== undefined || config.dynamic_batching !== undefined
   if (config.max_batch_size <= 1 || isScheduled) return
-  config.dynamic_batching = {
-    preferred_batch_size: [],
-    max_queue_delay_microseconds: 0n,
-    preserve_ordering: false,
-    priority_levels: 0n,
-    default_priority_level: 0n,
-    priority_queue_policy: {},
-  }
+  config.dynamic_batching = createConfigPart('ModelDynamicBatching')
 }
 
 function refuseBatching(config: ModelConfig, values: readonly ModelValue[]): never {
@@ -66,18 +59,11 @@ function refuseBatching(config: ModelConfig, values: readonly ModelValue[]): nev
 }
 
 function describeInput(value: ModelValue, skip: number): ModelInput {
-  return {
-    ...describe(value, skip),
-    format: 'FORMAT_NONE',
-    is_shape_tensor: false,
-    allow_ragged_batch: false,
-    optional: false,
-    is_non_linear_format_io: false,
-  }
+  return { ...createConfigPart('ModelInput'), ...describe(value, skip) }
 }
 
 function describeOutput(value: ModelValue, skip: number): ModelOutput {
-  return { ...describe(value, skip), label_filename: '', is_shape_tensor: false, is_non_linear_format_io: false }
+  return { ...createConfigPart('ModelOutput'), ...describe(value, skip) }
 }
 
 /** A tensor without dimensions cannot be written in a config: it is [1], reshaped where the batch comes in front. */
