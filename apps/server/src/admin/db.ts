@@ -5,14 +5,7 @@ import type { AuditPage, AuditRow } from './audit/audit.schema.ts'
 import { migrate } from './db-migrate.ts'
 import { PrismaClient } from './gen/client.ts'
 
-export interface AuditRecord {
-  readonly who: string
-  readonly from: string
-  readonly action: string
-  readonly object: string
-  readonly detail: string
-  readonly outcome: string
-}
+export type AuditRecord = Omit<AuditRow, 'id' | 'at'>
 
 /** The console's memory. The only place that knows Prisma; nothing on the inference path waits for it. */
 export interface Database {

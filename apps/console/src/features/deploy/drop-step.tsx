@@ -1,9 +1,10 @@
 'use client'
 import { FileBox, FolderUp } from 'lucide-react'
-import { useEffect, useRef, useState, type DragEvent, type InputHTMLAttributes } from 'react'
+import { useEffect, useRef, type InputHTMLAttributes } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Notice } from '../../ui/message.tsx'
+import { useDrop } from '../../ui/use-drop.ts'
 import { readDrop, readInput, type Picked } from './pick-files.ts'
 
 interface DropStepProps {
@@ -13,13 +14,8 @@ interface DropStepProps {
 }
 
 export function DropStep({ refusal, onPick }: DropStepProps) {
-  const [over, setOver] = useState(false)
+  const { over, zone } = useDrop((transfer) => void readDrop(transfer).then(onPick))
   useNoStrayDrops()
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault()
-    setOver(false)
-    void readDrop(event.dataTransfer).then(onPick)
-  }
   return (
     <div className="space-y-3">
       {refusal !== null && (
@@ -29,12 +25,7 @@ export function DropStep({ refusal, onPick }: DropStepProps) {
       )}
       <div
         data-testid="drop"
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={onDrop}
+        {...zone}
         className={cn(
           'flex flex-col items-center rounded-lg border-2 border-dashed border-edge bg-panel px-6 py-16 text-center transition-colors',
           over && 'border-accent bg-accent-wash',

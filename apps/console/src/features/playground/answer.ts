@@ -1,5 +1,5 @@
+import { bfloatToNumber, halfToNumber } from '@conch/protocol'
 import type { OutputView } from '@conch/server/schemas'
-import { readHalf } from './npy.ts'
 
 type Reader = (view: DataView, index: number) => number
 
@@ -9,20 +9,14 @@ const READERS: Readonly<Record<string, readonly [size: number, read: Reader]>> =
   INT8: [1, (view, index) => view.getInt8(index)],
   UINT16: [2, (view, index) => view.getUint16(index, true)],
   INT16: [2, (view, index) => view.getInt16(index, true)],
-  FP16: [2, (view, index) => readHalf(view.getUint16(index, true))],
-  BF16: [2, (view, index) => readBrain(view.getUint16(index, true))],
+  FP16: [2, (view, index) => halfToNumber(view.getUint16(index, true))],
+  BF16: [2, (view, index) => bfloatToNumber(view.getUint16(index, true))],
   UINT32: [4, (view, index) => view.getUint32(index, true)],
   INT32: [4, (view, index) => view.getInt32(index, true)],
   FP32: [4, (view, index) => view.getFloat32(index, true)],
   UINT64: [8, (view, index) => Number(view.getBigUint64(index, true))],
   INT64: [8, (view, index) => Number(view.getBigInt64(index, true))],
   FP64: [8, (view, index) => view.getFloat64(index, true)],
-}
-const scratch = new DataView(new ArrayBuffer(4))
-
-function readBrain(bits: number): number {
-  scratch.setUint32(0, bits << 16, true)
-  return scratch.getFloat32(0, true)
 }
 
 /** All numbers of an output: from its bytes, else from the preview. Null for texts. */

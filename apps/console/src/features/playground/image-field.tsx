@@ -1,10 +1,11 @@
 'use client'
 import { ImageUp } from 'lucide-react'
-import { useEffect, useRef, useState, type DragEvent } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Check, Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/message.tsx'
+import { useDrop } from '../../ui/use-drop.ts'
 import type { DraftTensor } from './draft.ts'
 import { printNumbers } from './fill.ts'
 import { guessPreset, normaliseImage, PRESETS, type ImagePlace } from './image.ts'
@@ -106,20 +107,10 @@ interface DropperProps {
 
 function Dropper({ image, place, onFile }: DropperProps) {
   const picker = useRef<HTMLInputElement>(null)
-  const [over, setOver] = useState(false)
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault()
-    setOver(false)
-    onFile(event.dataTransfer.files[0])
-  }
+  const { over, zone } = useDrop((transfer) => onFile(transfer.files[0]))
   return (
     <div
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
+      {...zone}
       className={cn(
         'flex items-center gap-3 rounded-md border border-dashed border-edge p-2',
         over && 'border-accent bg-accent-wash',

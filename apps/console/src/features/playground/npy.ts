@@ -1,4 +1,4 @@
-import type { Datatype } from '@conch/protocol'
+import { halfToNumber, type Datatype } from '@conch/protocol'
 import { printFloat } from './fill.ts'
 
 export interface NpyArray {
@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   i2: { datatype: 'INT16', size: 2, read: (view, at) => String(view.getInt16(at, true)) },
   i4: { datatype: 'INT32', size: 4, read: (view, at) => String(view.getInt32(at, true)) },
   i8: { datatype: 'INT64', size: 8, read: (view, at) => String(view.getBigInt64(at, true)) },
-  f2: { datatype: 'FP16', size: 2, read: (view, at) => printFloat(readHalf(view.getUint16(at, true))) },
+  f2: { datatype: 'FP16', size: 2, read: (view, at) => printFloat(halfToNumber(view.getUint16(at, true))) },
   f4: { datatype: 'FP32', size: 4, read: (view, at) => printFloat(view.getFloat32(at, true)) },
   f8: { datatype: 'FP64', size: 8, read: (view, at) => String(view.getFloat64(at, true)) },
 }
@@ -75,13 +75,4 @@ function toFortran(index: number, shape: readonly number[]): number {
     rest = Math.floor(rest / dim)
   }
   return place
-}
-
-export function readHalf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 0x1f
-  const fraction = bits & 0x3ff
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }

@@ -1,4 +1,12 @@
-import { countElements, type Datatype, type Tensor } from '@conch/protocol'
+import {
+  bfloatToNumber,
+  countElements,
+  halfToNumber,
+  numberToBfloat,
+  numberToHalf,
+  type Datatype,
+  type Tensor,
+} from '@conch/protocol'
 
 /** A tensor as numbers (or big ones), by position. */
 export interface Elements {
@@ -60,10 +68,10 @@ const READERS: Readonly<Record<Exclude<Datatype, 'BYTES'>, Reader>> = {
   INT16: (view, i) => view.getInt16(i * 2, true),
   INT32: (view, i) => view.getInt32(i * 4, true),
   INT64: (view, i) => view.getBigInt64(i * 8, true),
-  FP16: (view, i) => readHalf(view.getUint16(i * 2, true)),
+  FP16: (view, i) => halfToNumber(view.getUint16(i * 2, true)),
   FP32: (view, i) => view.getFloat32(i * 4, true),
   FP64: (view, i) => view.getFloat64(i * 8, true),
-  BF16: (view, i) => readBrain(view.getUint16(i * 2, true)),
+  BF16: (view, i) => bfloatToNumber(view.getUint16(i * 2, true)),
 }
 
 type Printer = (value: number, exact: number | bigint) => string
@@ -72,9 +80,9 @@ const PRINTERS: Readonly<Partial<Record<Datatype, Printer>>> = {
   BOOL: (value) => (value === 0 ? 'false' : 'true'),
   UINT64: (_value, exact) => exact.toString(),
   INT64: (_value, exact) => exact.toString(),
-  FP16: (value) => shortest(value, (text) => halfOf(Number(text)) === value),
+  FP16: (value) => shortest(value, (text) => halfToNumber(numberToHalf(Number(text))) === value),
   FP32: (value) => shortest(value, (text) => Math.fround(Number(text)) === value),
-  BF16: (value) => shortest(value, (text) => brainOf(Number(text)) === value),
+  BF16: (value) => shortest(value, (text) => bfloatToNumber(numberToBfloat(Number(text))) === value),
 }
 
 /** The fewest digits that read back as the same number of its own width. */
@@ -85,34 +93,4 @@ function shortest(value: number, same: (text: string) => boolean): string {
     if (same(text)) return text
   }
   return String(value)
-}
-
-function readHalf(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 0x1f
-  const fraction = bits & 0x3ff
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
-}
-
-const scratch = new DataView(new ArrayBuffer(4))
-
-function readBrain(bits: number): number {
-  scratch.setUint32(0, bits << 16)
-  return scratch.getFloat32(0)
-}
-
-/** Nearest half for a number near one; only used to compare. */
-function halfOf(value: number): number {
-  const power = Math.max(-14, Math.floor(Math.log2(Math.abs(value))))
-  const step = 2 ** (power - 10)
-  return Math.round(value / step) * step
-}
-
-function brainOf(value: number): number {
-  scratch.setFloat32(0, value)
-  const bits = scratch.getUint32(0)
-  const rounded = (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16
-  return readBrain(rounded)
 }
