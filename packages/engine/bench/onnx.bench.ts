@@ -58,6 +58,7 @@ function makeBatch(inputs: readonly Tensor[], outputs: ReadonlySet<string>, copi
     chain: ['m'],
     done: false,
     respond: () => undefined,
+    respondError: () => undefined,
     fail: () => undefined,
   }
   const requests = Array.from({ length: copies }, () => active)

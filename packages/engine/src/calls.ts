@@ -27,6 +27,6 @@ export function createCalls(parts: CallParts): EngineCalls {
 }
 
 function inferNested(parts: CallParts, request: InferRequest, call: NestedCall): Promise<InferResponse | undefined> {
-  const { signal, chain, onResponse } = call
-  return parts.find(request.model, request.version).begin(request, { signal, chain }, onResponse).wait()
+  const { signal, chain, onResponse, onError } = call
+  return parts.find(request.model, request.version).begin(request, { signal, chain, onError }, onResponse).wait()
 }

@@ -1,4 +1,4 @@
-import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
+import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { Timings } from './request.ts'
@@ -49,6 +49,8 @@ export interface InferContext {
   readonly timings?: Timings | undefined
   /** Models whose requests wait for this one, outermost first; none = a client's own request. */
   readonly chain?: readonly string[] | undefined
+  /** Takes the error responses between others (decoupled models); without it the first of them ends the request. */
+  readonly onError?: ((error: ConchError) => void) | undefined
 }
 
 export interface LoadOverride {

@@ -1,5 +1,5 @@
 import { completeInstanceGroups, normaliseConfig, toProtocolDatatype } from '@conch/protocol'
-import type { InferRequest, InferResponse, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
+import type { ConchError, InferRequest, InferResponse, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
 import type { Backend, BackendContext, BackendModel, EngineCalls } from './backend/contract.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata, TensorMetadata } from './contract.ts'
@@ -10,8 +10,8 @@ import type { Log, Reporter } from './observe/contract.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { ServedVersion, VersionBuilder, VersionPlan } from './repository/contract.ts'
 import { checkNamedFiles, findLabelFiles, readLabels } from './repository/named-files.ts'
-import { Flight, newTimings } from './request.ts'
-import type { FlightOwner, Outcome } from './request.ts'
+import { findWaiting, Flight, newTimings } from './request.ts'
+import type { FlightOwner, Outcome, Timings } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
 import type { Scheduler, StepTarget } from './schedule/contract.ts'
 import { checkSteps } from './schedule/ensemble/check-steps.ts'
@@ -160,6 +160,13 @@ interface VersionParts {
   readonly findStep: (model: string, version: string) => StepTarget
 }
 
+interface Opening {
+  readonly rows: number
+  readonly timings: Timings
+  readonly context: InferContext | undefined
+  readonly onResponse: ((response: InferResponse) => void) | undefined
+}
+
 /** One version of a model that can be asked. Counts its requests; each ends in exactly one way. */
 export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   plan: VersionPlan
@@ -211,17 +218,11 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   ): Flight {
     const timings = context?.timings ?? newTimings()
     if (timings.start === 0) timings.start = performance.now()
-    const rows = this.#validator.check(request)
-    const flight = new Flight(this, request, {
-      rows,
-      chain: this.#chainOf(context),
-      signal: context?.signal,
-      timings,
-      onResponse,
-    })
+    const { rows, flaw } = this.#validator.check(request)
+    const flight = this.#open(request, { rows, timings, context, onResponse })
     this.inflight += 1
     if (flight.signal?.aborted === true) flight.cancel()
-    else this.#enqueue(flight, this.#stopping)
+    else this.#enqueue(flight, this.#stopping, flaw)
     return flight
   }
 
@@ -229,29 +230,34 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   run(request: InferRequest, context: InferContext): Promise<InferResponse> {
     const timings = context.timings ?? newTimings()
     timings.start = performance.now()
-    const rows = this.#validator.check(request)
-    const flight = new Flight(this, request, {
-      rows,
-      chain: this.#chainOf(context),
-      signal: context.signal,
-      timings,
-      onResponse: undefined,
-    })
+    const { rows, flaw } = this.#validator.check(request)
+    const flight = this.#open(request, { rows, timings, context, onResponse: undefined })
     this.inflight += 1
-    this.#enqueue(flight, false)
+    this.#enqueue(flight, false, flaw)
     return flight.wait() as Promise<InferResponse>
   }
 
-  #chainOf(context: InferContext | undefined): readonly string[] {
-    const outer = context?.chain
-    return outer === undefined ? this.#chain : [...outer, this.plan.model]
+  #open(request: InferRequest, { rows, timings, context, onResponse }: Opening): Flight {
+    const chain = context?.chain
+    return new Flight(this, request, {
+      rows,
+      chain: chain === undefined ? this.#chain : [...chain, this.plan.model],
+      outer: chain && findWaiting(chain),
+      signal: context?.signal,
+      timings,
+      onResponse,
+      onError: context?.onError,
+    })
   }
 
-  #enqueue(flight: Flight, refuses: boolean): void {
+  #enqueue(flight: Flight, refuses: boolean, flaw: ConchError | undefined): void {
     try {
       if (refuses) refuseStopped(flight)
-      this.#scheduler.enqueue(flight)
+      if (flaw === undefined) this.#scheduler.enqueue(flight)
+      else failAccepted(flight, flaw)
     } catch (error) {
+      // It was never taken, and its stamps say so.
+      flight.timings.queued = 0
       flight.fail(error, 'rejected')
     }
   }
@@ -312,6 +318,12 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const preferredGroup = this.#loaded?.backend.preferredGroup
     return preferredGroup === undefined ? config : completeInstanceGroups(config, { preferredGroup, gpus })
   }
+}
+
+/** As its backend would have done. */
+function failAccepted(flight: Flight, flaw: ConchError): void {
+  flight.timings.queued = performance.now()
+  flight.fail(flaw, 'backend')
 }
 
 function describeTensors(config: ModelConfig, version: string): ModelMetadata {

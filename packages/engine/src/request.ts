@@ -38,9 +38,13 @@ export interface ActiveRequest {
    * and end with `undefined`. Calls after the final one are ignored.
    */
   respond(response: InferResponse | undefined, final: boolean): void
+  /** One response that is an error while the request goes on; without a listener for such it ends with the error. */
+  respondError(error: unknown): void
   /** Ends the request with an error, counted under `outcome`. */
   fail(error: unknown, outcome: Outcome): void
   readonly done: boolean
+  /** What runs it now: an instance, which others must wait for; undefined before, and after its `execute` returned. */
+  instance?: object | undefined
 }
 
 /** Who counts a request when it ended; one per model version. */
@@ -66,12 +70,17 @@ export class Flight implements ActiveRequest {
   readonly rows: number
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
-  readonly chain: readonly string[]
   done = false
+  instance: object | undefined = undefined
   /** Stamp of the first response; 0 = none yet. */
   firstResponse = 0
   readonly #owner: FlightOwner
+  /** The request that waits for this one. */
+  readonly outer: Flight | undefined
+  readonly #chain: readonly string[]
+  #named: readonly string[] | undefined = undefined
   readonly #onResponse: ((response: InferResponse) => void) | undefined
+  readonly #onError: ((error: ConchError) => void) | undefined
   #responses = 0
   #response: InferResponse | undefined = undefined
   #error: unknown = undefined
@@ -84,8 +93,19 @@ export class Flight implements ActiveRequest {
     this.rows = parts.rows
     this.signal = parts.signal
     this.timings = parts.timings
-    this.chain = parts.chain
+    this.outer = parts.outer
+    this.#chain = parts.chain
     this.#onResponse = parts.onResponse
+    this.#onError = parts.onError
+  }
+
+  /** Read by those who ask other models on its behalf: `findWaiting` tells which request an array of these belongs to. */
+  get chain(): readonly string[] {
+    if (this.#named === undefined) {
+      this.#named = [...this.#chain]
+      WAITING.set(this.#named, this)
+    }
+    return this.#named
   }
 
   respond(response: InferResponse | undefined, final: boolean): void {
@@ -98,6 +118,17 @@ export class Flight implements ActiveRequest {
     }
     this.#end('success')
     this.#resolve?.(this.#response)
+  }
+
+  respondError(error: unknown): void {
+    if (this.done) return
+    const known = error instanceof ConchError ? error : new ConchError('INTERNAL', String(error), { cause: error })
+    if (this.#onError === undefined) {
+      this.fail(known, 'backend')
+      return
+    }
+    this.#count()
+    this.#onError(known)
   }
 
   fail(error: unknown, outcome: Outcome): void {
@@ -124,26 +155,46 @@ export class Flight implements ActiveRequest {
   }
 
   #take(response: InferResponse): void {
-    this.#responses += 1
-    if (this.firstResponse === 0) this.firstResponse = performance.now()
+    this.#count()
     if (this.#onResponse === undefined) this.#response = response
     else this.#onResponse(response)
   }
 
+  #count(): void {
+    this.#responses += 1
+    if (this.firstResponse === 0) this.firstResponse = performance.now()
+  }
+
   #end(outcome: Outcome): void {
     const now = performance.now()
+    const { timings } = this
     this.done = true
-    this.timings.end = now
-    if (this.timings.computeStart !== 0 && this.timings.computeEnd === 0) this.timings.computeEnd = now
+    timings.end = now
+    // Answered while its batch still runs.
+    if (timings.computeStart !== 0 && timings.computeEnd === 0) {
+      timings.computeEnd = now
+      if (timings.computeInputEnd === 0) timings.computeInputEnd = timings.computeStart
+      if (timings.computeOutputStart === 0) timings.computeOutputStart = now
+    }
     this.#owner.ended(this, outcome)
   }
+}
+
+const WAITING = new WeakMap<readonly string[], Flight>()
+
+/** The request whose `chain` this very array is. */
+export function findWaiting(chain: readonly string[]): Flight | undefined {
+  return WAITING.get(chain)
 }
 
 export interface FlightParts {
   readonly rows: number
   readonly chain: readonly string[]
+  readonly outer?: Flight | undefined
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
   /** Takes every response of a stream; without it exactly one response is expected. */
   readonly onResponse: ((response: InferResponse) => void) | undefined
+  /** Takes the responses that are errors and end nothing. */
+  readonly onError?: ((error: ConchError) => void) | undefined
 }

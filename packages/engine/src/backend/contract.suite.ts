@@ -114,6 +114,7 @@ export function activeRequest(inputs: readonly Tensor[], rows = 1, signal?: Abor
     chain: ['m'],
     done: false,
     respond: () => undefined,
+    respondError: () => undefined,
     fail: () => undefined,
   }
 }

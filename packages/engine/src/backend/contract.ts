@@ -1,4 +1,4 @@
-import type { InferRequest, InferResponse, ModelConfig, Parameters, Tensor } from '@conch/protocol'
+import type { ConchError, InferRequest, InferResponse, ModelConfig, Parameters, Tensor } from '@conch/protocol'
 import type { ActiveRequest } from '../request.ts'
 
 /** Where a version lives and how it was asked to run. */
@@ -31,6 +31,8 @@ export interface NestedCall {
   readonly chain: readonly string[]
   /** Takes every response of a decoupled model; without it exactly one is expected. */
   readonly onResponse: ((response: InferResponse) => void) | undefined
+  /** Takes the error responses between others; without it the first of them ends the request. */
+  readonly onError?: ((error: ConchError) => void) | undefined
 }
 
 export type CustomKind = 'counter' | 'gauge' | 'histogram'
@@ -105,7 +107,8 @@ export interface BackendInstance {
   /**
    * Runs one batch; one answer per request, in order. A model that takes microseconds answers at once (no promise): the
    * hop costs more than the call. Rejects or throws only when the whole batch failed.
-   * A backend whose models are decoupled answers through `ActiveRequest.respond` and returns 'responded'.
+   * A backend whose models are decoupled answers through `ActiveRequest.respond` and `respondError` and returns
+   * 'responded': the instance is free then, whatever of its requests is still open. `close` waits for those.
    */
   execute(batch: Batch): BatchAnswers | Promise<BatchAnswers>
   close(): Promise<void>

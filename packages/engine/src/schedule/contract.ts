@@ -21,7 +21,14 @@ export interface StepTarget {
   /** Keeps it serving steps until `release`, also while it is unloaded or replaced. */
   hold(): void
   release(): void
-  run(request: InferRequest, context: { signal: AbortSignal | undefined; timings: Timings }): Promise<InferResponse>
+  run(request: InferRequest, context: StepContext): Promise<InferResponse>
+}
+
+export interface StepContext {
+  readonly signal: AbortSignal | undefined
+  readonly timings: Timings
+  /** Who waits for the step, the ensemble last. */
+  readonly chain: readonly string[]
 }
 
 /** What a scheduler works with. */

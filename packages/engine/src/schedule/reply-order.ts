@@ -25,6 +25,10 @@ export class ReplyOrder implements Delivery {
     this.#keep(request, () => request.fail(error, outcome))
   }
 
+  leave(request: ActiveRequest): void {
+    this.#keep(request, () => undefined)
+  }
+
   /** Answers that wait for earlier ones. */
   get size(): number {
     return this.#held.size

@@ -11,11 +11,14 @@ const NO_PARAMETERS: Parameters = {}
 export interface Delivery {
   respond(request: ActiveRequest, response: InferResponse): void
   fail(request: ActiveRequest, error: unknown, outcome: Outcome): void
+  /** The backend answers it by itself, now or later: nobody has to wait for that. */
+  leave(request: ActiveRequest): void
 }
 
 export const DIRECT: Delivery = {
   respond: (request, response) => request.respond(response, true),
   fail: (request, error, outcome) => request.fail(error, outcome),
+  leave: () => undefined,
 }
 
 /**
@@ -40,6 +43,7 @@ export class BatchRunner {
     let rows = 0
     for (const request of requests) {
       request.timings.computeStart = start
+      request.instance = slot.instance
       rows += request.rows
     }
     this.running += requests.length
@@ -79,11 +83,9 @@ export class BatchRunner {
     this.running -= requests.length
     for (const request of requests) stamp(request, batch)
     this.#parts.reporter.execution(batch, rows)
-    if (answers !== 'responded') {
-      for (let i = 0; i < requests.length; i++) {
-        const request = requests[i]
-        if (request !== undefined) this.#answer(request, answers[i])
-      }
+    for (let i = 0; i < requests.length; i++) {
+      const request = requests[i]
+      if (request !== undefined) this.#answer(request, answers === 'responded' ? answers : answers[i])
     }
     this.#parts.pool.give(slot)
   }
@@ -93,7 +95,7 @@ export class BatchRunner {
       const missing = new ConchError('INTERNAL', `no response for a request to model '${this.#parts.model}'`)
       this.#delivery.fail(request, missing, 'backend')
     } else if (answer === 'responded') {
-      return
+      this.#delivery.leave(request)
     } else if (answer === 'again') {
       this.#delivery.fail(
         request,
@@ -111,8 +113,11 @@ export class BatchRunner {
   }
 
   #failAll(slot: Slot, batch: RunningBatch, error: unknown): void {
+    const ran = batch.computeInputEnd !== 0
     batch.complete()
     this.running -= batch.requests.length
+    // What failed in the model was an execution of it (python-backend §4).
+    if (ran) this.#parts.reporter.execution(batch, batch.rows)
     for (const request of batch.requests) {
       stamp(request, batch)
       this.#delivery.fail(request, error, blame(request, error))
@@ -121,8 +126,11 @@ export class BatchRunner {
   }
 }
 
+/** A request that was answered before its batch ended has its stamps already. */
 function stamp(request: ActiveRequest, batch: RunningBatch): void {
   const { timings } = request
+  request.instance = undefined
+  if (request.done) return
   timings.computeInputEnd = batch.computeInputEnd
   timings.computeOutputStart = batch.computeOutputStart
   timings.computeEnd = batch.computeEnd

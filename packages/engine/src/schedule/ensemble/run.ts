@@ -72,7 +72,8 @@ export class EnsembleRun {
       const target = this.#parts.targets[index]
       if (target === undefined) throw new ConchError('INTERNAL', `step ${index} has no model`)
       const timings = newTimings()
-      const response = await target.run(this.#makeRequest(step, target), { signal: this.#request.signal, timings })
+      const { signal, chain } = this.#request
+      const response = await target.run(this.#makeRequest(step, target), { signal, chain, timings })
       this.#add(timings)
       const batched = target.config.max_batch_size > 0
       for (const [output, tensor] of step.outputs) {
