@@ -89,30 +89,24 @@ function readEntry(reader: ProtoReader, field: WireField, depth: number): [key: 
 const EMPTY = new Uint8Array(0)
 
 function readValue(reader: ProtoReader, field: WireField, depth: number): unknown {
-  switch (field.type) {
-    case 'message':
-      return read(reader.message(), wireMessage(field.typeName), depth + 1)
-    case 'string':
-      return reader.string()
-    case 'bytes':
-      return reader.bytes()
-    case 'bool':
-      return reader.bool()
-    case 'enum': {
-      const number = reader.int32()
-      return wireEnumeration(field.typeName).names.get(number) ?? String(number)
-    }
-    case 'float':
-      return reader.fixed32().getFloat32(0, true)
-    case 'double':
-      return reader.fixed64().getFloat64(0, true)
-    case 'uint64':
-      return field.big ? reader.big(false) : Number(reader.big(false))
-    case 'int64':
-      return field.big ? reader.big(true) : reader.int64()
-    case 'uint32':
-      return reader.int32() >>> 0
-    case 'int32':
-      return reader.int32()
-  }
+  if (field.type === 'message') return read(reader.message(), wireMessage(field.typeName), depth + 1)
+  return field.big ? reader.big(field.type === 'int64') : READERS[field.type](reader, field)
+}
+
+const READERS: Readonly<
+  Record<Exclude<WireField['type'], 'message'>, (reader: ProtoReader, field: WireField) => unknown>
+> = {
+  string: (reader) => reader.string(),
+  bytes: (reader) => reader.bytes(),
+  bool: (reader) => reader.bool(),
+  enum: (reader, field) => {
+    const number = reader.int32()
+    return wireEnumeration(field.typeName).names.get(number) ?? String(number)
+  },
+  float: (reader) => reader.fixed32().getFloat32(0, true),
+  double: (reader) => reader.fixed64().getFloat64(0, true),
+  int32: (reader) => reader.int32(),
+  uint32: (reader) => reader.int32() >>> 0,
+  int64: (reader) => reader.int64(),
+  uint64: (reader) => Number(reader.big(false)),
 }

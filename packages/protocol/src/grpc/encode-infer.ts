@@ -19,7 +19,7 @@ const SMALL = 8_192
 export function encodeInferMessage(response: InferResponse): EncodedMessage {
   const writer = new ProtoWriter()
   writeHead(writer, response)
-  for (const output of response.outputs) writeTensor(writer, 5, output)
+  for (const output of response.outputs) writeTensor(writer, output)
   return appendRaw(writer, 6, response.outputs)
 }
 
@@ -54,7 +54,7 @@ export function encodeInferRequest(request: InferRequest, emptyFinal = false): E
   writeText(writer, 2, request.version)
   writeText(writer, 3, request.id)
   writeParameters(writer, 4, requestParameters(request, emptyFinal))
-  for (const input of request.inputs) writeTensor(writer, 5, input, regionParameters(input.region))
+  for (const input of request.inputs) writeTensor(writer, input, regionParameters(input.region))
   for (const { name, classification, region } of request.outputs) {
     const start = writer.begin(6)
     writeText(writer, 1, name)
@@ -104,8 +104,9 @@ function writeText(writer: ProtoWriter, number: number, text: string): void {
   writer.string(text)
 }
 
-function writeTensor(writer: ProtoWriter, number: number, tensor: Omit<Tensor, 'data'>, parameters?: Parameters): void {
-  const start = writer.begin(number)
+/** Field 5 of requests and of responses. */
+function writeTensor(writer: ProtoWriter, tensor: Omit<Tensor, 'data'>, parameters?: Parameters): void {
+  const start = writer.begin(5)
   writeText(writer, 1, tensor.name)
   writeText(writer, 2, tensor.datatype)
   if (tensor.shape.length > 0) {

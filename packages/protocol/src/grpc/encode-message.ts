@@ -75,28 +75,12 @@ function writeOne(writer: ProtoWriter, field: WireField, value: unknown): void {
 }
 
 function writeValue(writer: ProtoWriter, field: WireField, value: unknown): void {
-  switch (field.type) {
-    case 'string':
-      writer.string(value as string)
-      break
-    case 'bytes':
-      writer.bytes(value as Uint8Array)
-      break
-    case 'bool':
-      writer.varint(value === true ? 1 : 0)
-      break
-    case 'enum':
-      writer.int64(wireEnumeration(field.typeName).values.get(value as string) ?? Number(value))
-      break
-    case 'float':
-      writer.float(value as number)
-      break
-    case 'double':
-      writer.double(value as number)
-      break
-    case 'message':
-      break
-    default:
-      writer.int64(value as number | bigint)
-  }
+  if (field.type === 'string') writer.string(value as string)
+  else if (field.type === 'bytes') writer.bytes(value as Uint8Array)
+  else if (field.type === 'bool') writer.varint(value === true ? 1 : 0)
+  else if (field.type === 'float') writer.float(value as number)
+  else if (field.type === 'double') writer.double(value as number)
+  else if (field.type === 'enum')
+    writer.int64(wireEnumeration(field.typeName).values.get(value as string) ?? Number(value))
+  else writer.int64(value as number | bigint)
 }

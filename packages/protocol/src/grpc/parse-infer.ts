@@ -113,20 +113,19 @@ interface Values {
   readonly string: string
 }
 
-/** The value of a parameter that has one type only. `tensor`: whose parameter it is; '' = the request's. */
-function expectKind<K extends Kind>(key: string, choice: Choice, kind: K, tensor = ''): Values[K] {
+/** The value of a parameter of the request that has one type only. */
+function expectKind<K extends Kind>(key: string, choice: Choice, kind: K): Values[K] {
   if (choice.kind === kind) return choice.value as Values[K]
-  return refuseKind(key, `${kind}_param`, tensor)
+  return refuseKind(key, `${kind}_param`)
 }
 
-function refuseKind(key: string, expected: string, tensor = ''): never {
-  if (tensor !== '') {
-    throw new ConchError(
-      'INVALID_ARG',
-      `invalid value type for '${key}' parameter for tensor '${tensor}', expected ${expected}.`,
-    )
-  }
+function refuseKind(key: string, expected: string): never {
   throw new ConchError('INVALID_ARG', `invalid value type for '${key}' parameter, expected ${expected}.`)
+}
+
+function refuseTensorKind(key: string, tensor: string, expected: Kind): never {
+  const text = `invalid value type for '${key}' parameter for tensor '${tensor}', expected ${expected}_param.`
+  throw new ConchError('INVALID_ARG', text)
 }
 
 function readInputs(message: InferMessage): RequestInput[] {
@@ -184,7 +183,7 @@ function readRegion(parameters: ReadonlyMap<string, Choice>, tensor: string): Re
       `'${stray}' can not be specified without 'shared_memory_region' parameter for tensor '${tensor}'`,
     )
   }
-  const name = expectKind('shared_memory_region', region, 'string', tensor)
+  if (region.kind !== 'string') refuseTensorKind('shared_memory_region', tensor, 'string')
   if (byteSize === undefined) {
     throw new ConchError(
       'INVALID_ARG',
@@ -192,15 +191,16 @@ function readRegion(parameters: ReadonlyMap<string, Choice>, tensor: string): Re
     )
   }
   return {
-    name,
-    offset: offset === undefined ? 0 : toCount(expectKind('shared_memory_offset', offset, 'int64', tensor)),
-    byteSize: toCount(expectKind('shared_memory_byte_size', byteSize, 'int64', tensor)),
+    name: region.value,
+    offset: offset === undefined ? 0 : readCount('shared_memory_offset', offset, tensor),
+    byteSize: readCount('shared_memory_byte_size', byteSize, tensor),
   }
 }
 
 /** The original casts to an unsigned number: a negative one becomes one that no region has. */
-function toCount(value: bigint): number {
-  return Number(BigInt.asUintN(64, value))
+function readCount(key: string, choice: Choice, tensor: string): number {
+  if (choice.kind !== 'int64') refuseTensorKind(key, tensor, 'int64')
+  return Number(BigInt.asUintN(64, choice.value))
 }
 
 function readOutput({ name, parameters }: OutputMessage): RequestedOutput {
