@@ -246,7 +246,7 @@ it.each([
 it("tells an unknown model before anything that is wrong with the body, and a model's failure as plain text", async () => {
   const { open } = await openFace({
     infer: (_request, context) => {
-      if (context?.timings) context.timings.computeStart = 1
+      if (context?.timings) context.timings.queued = 1
       return Promise.reject(new ConchError('UNAVAILABLE', 'the model is tired'))
     },
   })
@@ -270,10 +270,15 @@ it("tells an unknown model before anything that is wrong with the body, and a mo
 })
 
 it.each([
-  ['Request timeout expired', 'text/plain'],
-  ['[request id: <id_unknown>] Exceeds maximum queue size', 'application/json'],
-])('tells %s as %s', async (text, type) => {
-  const { open } = await openFace({ infer: () => Promise.reject(new ConchError('UNAVAILABLE', text)) })
+  ['Request timeout expired', 'text/plain', 1],
+  ['[request id: <id_unknown>] Exceeds maximum queue size', 'application/json', 0],
+])('tells %s as %s', async (text, type, queued) => {
+  const { open } = await openFace({
+    infer: (_request, context) => {
+      if (context?.timings) context.timings.queued = queued
+      return Promise.reject(new ConchError('UNAVAILABLE', text))
+    },
+  })
   const reply = await open().send(post(INFER, REQUEST)).reply()
   expect([reply?.status, reply?.body.toString()]).toEqual([503, `{"error":"${text}"}`])
   expect(reply?.head).toContain(`Content-Type: ${type}`)

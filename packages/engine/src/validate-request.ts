@@ -18,6 +18,14 @@ interface InputRule {
   readonly shapeTensor: boolean
 }
 
+/** A request that fits its model. */
+export interface Fit {
+  /** Along the batch dimension, 1 for models that do not batch. */
+  readonly rows: number
+  /** What its backend would refuse: in the original such a request was accepted, and failed when it ran. */
+  readonly flaw: ConchError | undefined
+}
+
 /**
  * Checks requests against one version's config, in the original's order and words (front door §6.8). Inputs are looked
  * at from the last to the first, as the original's table does with few of them.
@@ -37,19 +45,20 @@ export class RequestValidator {
     this.#outputs = new Set(config.output.map((output) => output.name))
   }
 
-  /** Rows along the batch dimension, 1 for models that do not batch. Throws INVALID_ARG. */
-  check(request: InferRequest): number {
+  /** Throws INVALID_ARG. */
+  check(request: InferRequest): Fit {
     for (const { name } of request.outputs) {
       if (!this.#outputs.has(name)) refuse(`unexpected inference output '${name}' for model '${this.#model}'`)
     }
     const { inputs } = request
     this.#checkNames(request, inputs)
     const rows = this.#maxBatch > 0 ? this.#countRows(request, inputs) : 0
+    let flaw: ConchError | undefined
     for (let i = inputs.length - 1; i >= 0; i--) {
       const tensor = inputs[i]
-      if (tensor !== undefined) this.#checkTensor(request, tensor, rows)
+      if (tensor !== undefined) flaw = this.#checkTensor(request, tensor, rows) ?? flaw
     }
-    return rows > 0 ? rows : 1
+    return { rows: rows > 0 ? rows : 1, flaw }
   }
 
   #checkNames(request: InferRequest, inputs: readonly Tensor[]): void {
@@ -113,7 +122,7 @@ export class RequestValidator {
     refuse(`${nameRequest(request.id)}input '${tensor.name}' ${why} for '${this.#model}'`)
   }
 
-  #checkTensor(request: InferRequest, tensor: Tensor, rows: number): void {
+  #checkTensor(request: InferRequest, tensor: Tensor, rows: number): ConchError | undefined {
     const rule = this.#rule(tensor.name)
     if (tensor.datatype !== rule.datatype) {
       const what = `inference input '${tensor.name}' data-type is '${tensor.datatype}'`
@@ -123,12 +132,13 @@ export class RequestValidator {
     if (!fitsDims(tensor.shape, from, rule.dims)) this.#refuseShape(request, tensor, rule)
     // A batch of zero rows is sized like one item, as the original does.
     const elements = rows === 0 && from === 1 ? countElements(tensor.shape.slice(1)) : countElements(tensor.shape)
-    if (tensor.datatype === 'BYTES') this.#checkStrings(request, tensor, elements)
-    else if (tensor.data.byteLength !== elements * BYTE_SIZE[tensor.datatype]) {
+    if (tensor.datatype === 'BYTES') return this.#checkStrings(request, tensor, elements)
+    if (tensor.data.byteLength !== elements * BYTE_SIZE[tensor.datatype]) {
       const size = `Expected ${elements * BYTE_SIZE[tensor.datatype]}, got ${tensor.data.byteLength}`
       const what = `input byte size mismatch for input '${tensor.name}' for model '${this.#model}'`
       refuse(`${nameRequest(request.id)}${what}. ${size}`)
     }
+    return undefined
   }
 
   #refuseShape(request: InferRequest, tensor: Tensor, rule: InputRule): never {
@@ -139,12 +149,14 @@ export class RequestValidator {
     refuse(`${nameRequest(request.id)}${what}. ${shapes}. ${batches ? BATCH_NOTE : ''}`)
   }
 
-  #checkStrings(request: InferRequest, tensor: Tensor, elements: number): void {
+  /** Returns the flaw of a last string that is longer than what is there. */
+  #checkStrings(request: InferRequest, tensor: Tensor, elements: number): ConchError | undefined {
     const { data } = tensor
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
     const about = `inference input '${tensor.name}' for model '${this.#model}'`
     let found = 0
     let at = 0
+    let flaw: ConchError | undefined
     while (at < data.byteLength) {
       const left = data.byteLength - at
       if (left < 4) {
@@ -159,12 +171,13 @@ export class RequestValidator {
         )
       }
       const length = view.getUint32(at, true)
-      if (length > left - 4) refuse(describeOverrun(tensor.name, length, left - 4))
+      if (length > left - 4) flaw = describeOverrun(tensor.name, length, left - 4)
       at += 4 + length
     }
     if (found !== elements) {
       refuse(`${nameRequest(request.id)}expected ${elements} string elements for ${about}, got ${found}`)
     }
+    return flaw
   }
 }
 
@@ -192,9 +205,9 @@ function fitsDims(shape: readonly number[], from: number, dims: readonly number[
   return true
 }
 
-function describeOverrun(name: string, length: number, left: number): string {
+function describeOverrun(name: string, length: number, left: number): ConchError {
   const what = `incomplete string data for inference input '${name}'`
-  return `${what}, expecting string of length ${length} but only ${left} bytes available`
+  return new ConchError('INVALID_ARG', `${what}, expecting string of length ${length} but only ${left} bytes available`)
 }
 
 function refuse(message: string): never {

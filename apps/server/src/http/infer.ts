@@ -7,10 +7,10 @@ import { forwardHeaders } from './header-forwarding.ts'
 import { chooseEncoding } from './headers.ts'
 import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
-import { decodeBody, encodeBody, readBody } from './read-body.ts'
+import { decodeBody, encodeBody, isSupported, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import type { ContentType } from './reply.ts'
-import { send, sendError } from './reply.ts'
+import { refuseCompression, send, sendError } from './reply.ts'
 import { checkRegions } from './shared-memory.ts'
 
 /**
@@ -25,6 +25,7 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     checkVersion(exchange.version)
     const received = await readBody(exchange, announcedLimit(exchange))
     checkTarget(exchange)
+    if (!isSupported(exchange.headers.contentEncoding)) return refuseCompression(exchange)
     const decoded = decodeBody(exchange, received)
     const body = decoded instanceof Promise ? await decoded : decoded
     const size = body.length
@@ -40,13 +41,9 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     const sending = sendResponse(exchange, request, rank(exchange, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
-    // What fails once it ran, or waited too long, is told as plain text, what was refused before as JSON: the original's habit.
-    sendError(exchange, error, timings.computeStart > 0 || isLate(error) ? 'text/plain' : errors)
+    // What fails once it was taken is told as plain text, what was refused before as JSON: the original's habit.
+    sendError(exchange, error, timings.queued > 0 ? 'text/plain' : errors)
   }
-}
-
-function isLate(error: unknown): boolean {
-  return error instanceof ConchError && error.message === 'Request timeout expired'
 }
 
 function parse(

@@ -7,7 +7,6 @@ import type { Exchange } from './exchange.ts'
 import { readLength } from './headers.ts'
 import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
-import { UNSUPPORTED_COMPRESSION } from './reply.ts'
 
 /**
  * Reads the whole body of a request. A body that is announced to be too large is refused before a byte of it is read.
@@ -28,11 +27,18 @@ export function readBody(exchange: Exchange, limit: number = LIMITS.bodyBytes): 
   })
 }
 
-/** Undoes `Content-Encoding` (reference: http §6.2). */
+/** Whether a `Content-Encoding` is one that `decodeBody` undoes. */
+export function isSupported(encoding: string | undefined): boolean {
+  return isPlain(encoding) || encoding === 'gzip' || encoding === 'deflate'
+}
+
+function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding === '' || encoding === 'identity'
+}
+
+/** Undoes a supported `Content-Encoding` (reference: http §6.2). */
 export function decodeBody(exchange: Exchange, body: Buffer): Buffer | Promise<Buffer> {
-  const encoding = exchange.headers.contentEncoding
-  if (encoding === undefined || encoding === '' || encoding === 'identity') return body
-  if (encoding !== 'gzip' && encoding !== 'deflate') throw new ConchError('UNSUPPORTED', UNSUPPORTED_COMPRESSION)
+  if (isPlain(exchange.headers.contentEncoding)) return body
   if (body.length === 0) throw new ConchError('INVALID_ARG', 'nothing to be decompressed')
   return inflateWithin(exchange, body)
 }

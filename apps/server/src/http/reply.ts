@@ -100,11 +100,15 @@ export function sendRefusal(
 /** The only place where a thrown thing becomes an answer. What is not a ConchError is logged and not shown. */
 export function sendError(exchange: Exchange, error: unknown, type: ContentType): void {
   const known = toConchError(exchange, error)
-  const more = known.message === UNSUPPORTED_COMPRESSION ? ['Accept-Encoding', 'gzip, deflate'] : []
-  send(exchange, statusOf(exchange, known), { type, parts: [errorBody(known.message)], more })
+  send(exchange, statusOf(exchange, known), { type, parts: [errorBody(known.message)] })
 }
 
-export const UNSUPPORTED_COMPRESSION = 'Unsupported compression type'
+/** A `Content-Encoding` that is not known; the answer says which are. */
+export function refuseCompression(exchange: Exchange): void {
+  const status = exchange.face.options.properClientErrors ? 415 : HTTP_STATUS.UNSUPPORTED
+  const more = ['Accept-Encoding', 'gzip, deflate']
+  send(exchange, status, { type: 'text/plain', parts: [errorBody('Unsupported compression type')], more })
+}
 
 export function toConchError(exchange: Exchange, error: unknown): ConchError {
   if (error instanceof ConchError) {
@@ -122,10 +126,8 @@ function describe(error: unknown): string {
 
 /** Superset: with `--http-client-errors=400` a malformed request is the client's mistake, whatever the original calls it. */
 function statusOf(exchange: Exchange, error: ConchError): number {
-  if (exchange.face.options.properClientErrors) {
-    if (error.message === UNSUPPORTED_COMPRESSION) return 415
-    if (error.code === 'INTERNAL' && MALFORMED.test(error.message)) return 400
-  }
+  const { properClientErrors } = exchange.face.options
+  if (properClientErrors && error.code === 'INTERNAL' && MALFORMED.test(error.message)) return 400
   return HTTP_STATUS[error.code]
 }
 const MALFORMED =
