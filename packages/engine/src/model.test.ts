@@ -5,9 +5,9 @@ import { createEngine } from './engine.ts'
 import { newTimings } from './request.ts'
 import { FakeBackend, fakeConfig, floats, makeDirectory, onlyBackends, testOptions, testRequest } from './testing.ts'
 
-async function serve(config: string) {
+async function serve(config: string, more: Readonly<Record<string, Uint8Array>> = {}) {
   const backend = new FakeBackend()
-  const files = await makeDirectory({ 'm/config.pbtxt': config, 'm/1/': '' })
+  const files = await makeDirectory({ 'm/config.pbtxt': config, 'm/1/': '', ...more })
   const engine = createEngine(testOptions([files.directory], { startupModels: ['m'] }), {
     findBackend: onlyBackends(backend),
   })
@@ -44,17 +44,31 @@ it('stamps the queue only on a request that was taken: faces tell refusals and f
   await close()
 })
 
+const STRINGS = `backend: "fake"
+  input { name: "IN" data_type: TYPE_STRING dims: [ 1 ] }
+  output { name: "OUT" data_type: TYPE_STRING dims: [ 1 ] }`
+const BROKEN = Uint8Array.of(9, 0, 0, 0, 97, 98)
+const OVERRUN =
+  "incomplete string data for inference input 'IN', expecting string of length 9 but only 2 bytes available"
+
 it('counts a string that is longer than its body as a failure of the backend, which never sees it', async () => {
-  const { engine, backend, close } = await serve(`backend: "fake"
-    input { name: "IN" data_type: TYPE_STRING dims: [ 1 ] } output { name: "OUT" data_type: TYPE_STRING dims: [ 1 ] }`)
-  const input = { name: 'IN', datatype: 'BYTES', shape: [1], data: Uint8Array.of(9, 0, 0, 0, 97, 98) } as const
+  const { engine, backend, close } = await serve(STRINGS)
+  const input = { name: 'IN', datatype: 'BYTES', shape: [1], data: BROKEN } as const
   const timings = newTimings()
   const request = { ...createRequest({ model: 'm', version: '' }), inputs: [input] }
-  await expect(engine.infer(request, { timings })).rejects.toThrow(
-    "incomplete string data for inference input 'IN', expecting string of length 9 but only 2 bytes available",
-  )
+  await expect(engine.infer(request, { timings })).rejects.toThrow(OVERRUN)
   expect(timings.queued).toBeGreaterThan(0)
   expect(engine.statistics('m', '')[0]?.inference_stats.fail.count).toBe(1)
+  expect(backend.calls.filter((call) => call.startsWith('execute'))).toEqual([])
+  await close()
+})
+
+it('does not warm a model up with such a string', async () => {
+  const sample = 'inputs { key: "IN" value: { data_type: TYPE_STRING dims: [ 1 ] input_data_file: "in" } }'
+  const { engine, backend, close } = await serve(`${STRINGS} model_warmup { name: "s" batch_size: 1 ${sample} }`, {
+    'm/warmup/in': BROKEN,
+  })
+  expect((await engine.index(false)).map(({ reason }) => reason)).toEqual([expect.stringContaining(OVERRUN)])
   expect(backend.calls.filter((call) => call.startsWith('execute'))).toEqual([])
   await close()
 })

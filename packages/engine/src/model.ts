@@ -131,7 +131,10 @@ async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepa
   const { config, loaded } = prepared
   const reporter = parts.metrics.createReporter({ model, version, namespace, config })
   const validator = new RequestValidator(config)
-  const check = (request: InferRequest) => void validator.check(request)
+  const check = (request: InferRequest) => {
+    const { flaw } = validator.check(request)
+    if (flaw !== undefined) throw flaw
+  }
   const instances = loaded && new Instances(loaded.model, { directory, reporter, check })
   try {
     await instances?.become(planInstances(config.instance_group), config)
