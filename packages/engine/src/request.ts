@@ -47,6 +47,18 @@ export interface ActiveRequest {
   instance?: object | undefined
 }
 
+/** Keeps a copy of a request's answer for equal ones that come later. */
+export interface AnswerKeeper {
+  /** Called with a single, final response before its client sees it; must not throw. */
+  keep(response: InferResponse): void
+}
+
+/** What the response cache did for a request, and how long it took, milliseconds. */
+export interface CacheUse {
+  readonly hit: boolean
+  readonly ms: number
+}
+
 /** Who counts a request when it ended; one per model version. */
 export interface FlightOwner {
   ended(flight: Flight, outcome: Outcome): void
@@ -74,6 +86,8 @@ export class Flight implements ActiveRequest {
   instance: object | undefined = undefined
   /** Stamp of the first response; 0 = none yet. */
   firstResponse = 0
+  keeper: AnswerKeeper | undefined = undefined
+  cache: CacheUse | undefined = undefined
   readonly #owner: FlightOwner
   /** The request that waits for this one. */
   readonly outer: Flight | undefined
@@ -110,7 +124,10 @@ export class Flight implements ActiveRequest {
 
   respond(response: InferResponse | undefined, final: boolean): void {
     if (this.done) return
-    if (response !== undefined) this.#take(response)
+    if (response !== undefined) {
+      if (this.keeper !== undefined && final && this.#responses === 0) this.keeper.keep(response)
+      this.#take(response)
+    }
     if (!final) return
     if (this.#onResponse === undefined && this.#responses !== 1) {
       this.fail(new ConchError('INTERNAL', `expected a single response, got ${this.#responses}`), 'other')
