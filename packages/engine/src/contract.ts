@@ -1,5 +1,5 @@
 import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
-import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics } from './observe/contract.ts'
+import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { Timings } from './request.ts'
 
@@ -71,6 +71,23 @@ export interface LiveSample {
   readonly latency: LatencyCounts
 }
 
+export interface InstanceState {
+  readonly name: string
+  /** False while its process is down: it gets no work. */
+  readonly healthy: boolean
+  /** Of an instance that runs in a process of its own; undefined while there is none. */
+  readonly process:
+    | {
+        readonly pid: number
+        readonly restarts: number
+        /** Why the process before this one ended. */
+        readonly lastExit: string | undefined
+        /** Undefined where the system does not tell. */
+        readonly usage: ProcessUsage | undefined
+      }
+    | undefined
+}
+
 export type ValueOrigin = 'file' | 'override' | 'default' | 'auto-complete'
 
 /** One leaf of an effective config. */
@@ -110,10 +127,12 @@ export interface Engine {
   stop(budgetSeconds?: number): Promise<boolean>
 
   live(): boolean
-  ready(): boolean
+  /** Models with a check of their own are asked, each for 5 s at most. */
+  ready(): Promise<boolean>
   /** 'exiting' once stop() was called. */
   readonly phase: 'starting' | 'ready' | 'exiting'
-  modelReady(model: string, version: string): boolean
+  /** False for what is not there, has an instance that is down, or says so itself (5 s at most). */
+  modelReady(model: string, version: string): Promise<boolean>
   metadata(model: string, version: string): ModelMetadata
   /** Normalised and auto-completed. */
   config(model: string, version: string): ModelConfig
@@ -133,6 +152,8 @@ export interface Engine {
   /** Prometheus text 0.0.4. */
   metricsText(): Promise<string>
   liveSamples(): readonly LiveSample[]
+  /** The instances of a version and their processes. */
+  instances(model: string, version: string): Promise<readonly InstanceState[]>
   /** Every leaf of the effective config and where it came from. */
   describeConfig(model: string, version: string): readonly ConfigValue[]
   /** The text of the chosen config file; undefined when there is none. Works for models that do not load. */

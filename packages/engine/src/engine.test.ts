@@ -26,10 +26,10 @@ it('loads, answers, describes and unloads a model', async () => {
   expect(await engine.start()).toBe(true)
   expect(await engine.index(false)).toEqual([{ name: 'm', version: undefined, state: undefined, reason: '' }])
   expect(await engine.index(true)).toEqual([])
-  expect(engine.ready()).toBe(true)
+  expect(await engine.ready()).toBe(true)
   await engine.load('m')
   expect(await engine.index(true)).toEqual([{ name: 'm', version: '1', state: 'READY', reason: '' }])
-  expect(engine.modelReady('m', '')).toBe(true)
+  expect(await engine.modelReady('m', '')).toBe(true)
   expect(engine.metadata('m', '')).toEqual({
     name: 'm',
     versions: ['1'],
@@ -70,7 +70,7 @@ const ask = (engine: Engine, change: Parameters<typeof testRequest>[2] = {}) =>
 
 it('is not ready before its start is over, and is live', async () => {
   const { engine } = await setUp(FILES, { startupModels: ['m'] })
-  expect([engine.phase, engine.live(), engine.ready(), engine.modelReady('m', '')]).toEqual([
+  expect([engine.phase, engine.live(), await engine.ready(), await engine.modelReady('m', '')]).toEqual([
     'starting',
     true,
     false,
@@ -78,7 +78,7 @@ it('is not ready before its start is over, and is live', async () => {
   ])
   await expect(ask(engine)).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'Server not ready' })
   await engine.start()
-  expect([engine.phase, engine.ready()]).toEqual(['ready', true])
+  expect([engine.phase, await engine.ready()]).toEqual(['ready', true])
 })
 
 it('refuses a repository that is none', async () => {
@@ -99,7 +99,7 @@ it('tells unknown models and versions apart', async () => {
   expect(() => engine.config('m', '7')).toThrow("Request for unknown model: 'm' version 7 is not found")
   expect(() => engine.statistics('nope', '')).toThrow("requested model 'nope' is not available")
   expect(() => engine.statistics('m', '9')).toThrow("requested model version is not available for model 'm'")
-  expect(engine.modelReady('m', '01')).toBe(true)
+  expect(await engine.modelReady('m', '01')).toBe(true)
   expect(engine.statistics('', '').map(({ name, version }) => [name, version])).toEqual([['m', '1']])
 })
 

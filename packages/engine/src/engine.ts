@@ -9,6 +9,7 @@ import type {
   Engine,
   EngineOptions,
   InferContext,
+  InstanceState,
   LiveSample,
   LoadOverride,
   ModelDirectory,
@@ -20,6 +21,8 @@ import { createVersionBuilder } from './model.ts'
 import type { LoadedVersion } from './model.ts'
 import type { ModelStatistics } from './observe/contract.ts'
 import { Metrics } from './observe/metrics.ts'
+import { readUsage } from './observe/process-usage.ts'
+import type { Slot } from './instance/contract.ts'
 import type { IndexEntry, LifecycleEvent, Source } from './repository/contract.ts'
 import { listFiles, readConfigText } from './repository/listing.ts'
 import { openLocalSource } from './repository/local/source.ts'
@@ -69,7 +72,7 @@ class ServingEngine implements Engine {
       find: (model, version) => this.#find(model, version),
       load: (model, override) => this.load(model, override),
       unload: (model, unloadDependents) => this.unload(model, unloadDependents),
-      isReady: async (model, version) => Promise.resolve(this.modelReady(model, version)),
+      isReady: (model, version) => this.modelReady(model, version),
       createFamily: () => {
         throw new ConchError('UNSUPPORTED', 'metrics not supported')
       },
@@ -106,17 +109,34 @@ class ServingEngine implements Engine {
     return true
   }
 
-  ready(): boolean {
+  async ready(): Promise<boolean> {
     if (this.phase !== 'ready') return false
-    return !this.#options.strictReadiness || this.#repository.allReady()
+    if (!this.#options.strictReadiness) return true
+    if (!this.#repository.allReady()) return false
+    const ready = await Promise.all(this.#repository.registry.ready().map((version) => this.#isReady(version)))
+    return ready.every(Boolean)
   }
 
-  modelReady(model: string, version: string): boolean {
+  async modelReady(model: string, version: string): Promise<boolean> {
+    let found: LoadedVersion
     try {
-      return this.#find(model, version) !== undefined
+      found = this.#find(model, version)
     } catch (error) {
       if (error instanceof ConchError) return false
       throw error
+    }
+    return this.#isReady(found)
+  }
+
+  async #isReady(version: LoadedVersion): Promise<boolean> {
+    try {
+      await version.checkReady()
+      return true
+    } catch (error) {
+      const { model, version: number } = version.plan
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#options.log.write('verbose', `model '${model}' version ${number} is not ready: ${reason}`)
+      return false
     }
   }
 
@@ -203,6 +223,10 @@ class ServingEngine implements Engine {
     }))
   }
 
+  instances(model: string, version: string): Promise<readonly InstanceState[]> {
+    return Promise.all(this.#find(model, version).instances.map(describeInstance))
+  }
+
   describeConfig(model: string, version: string): readonly ConfigValue[] {
     return describeConfig(this.#find(model, version))
   }
@@ -222,4 +246,11 @@ class ServingEngine implements Engine {
   onLifecycle(listener: (event: LifecycleEvent) => void): () => void {
     return this.#repository.registry.listen(listener)
   }
+}
+
+async function describeInstance({ name, instance }: Slot): Promise<InstanceState> {
+  const { healthy = true, process } = instance
+  if (process === undefined) return { name, healthy, process }
+  const { pid, restarts, lastExit } = process
+  return { name, healthy, process: { pid, restarts, lastExit, usage: await readUsage(pid) } }
 }

@@ -56,7 +56,11 @@ async function setUp(files: Record<string, string> = {}, change: Partial<EngineO
   return { repository, backend, engine, lines: options.lines }
 }
 
-const ready = (engine: Engine) => ['fan', 'a', 'b', 'pair'].filter((model) => engine.modelReady(model, ''))
+const ready = async (engine: Engine) => {
+  const names = ['fan', 'a', 'b', 'pair']
+  const states = await Promise.all(names.map((model) => engine.modelReady(model, '')))
+  return names.filter((_, i) => states[i])
+}
 const ask = (engine: Engine, rows = 1, outputs: readonly string[] = []) =>
   engine.infer(
     testRequest('fan', [floats('X', [rows, 4], 5)], {
@@ -68,7 +72,7 @@ const ask = (engine: Engine, rows = 1, outputs: readonly string[] = []) =>
 it('brings its steps, answers through them and counts once everywhere', async () => {
   const { engine } = await setUp()
   await engine.load('fan')
-  expect(ready(engine)).toEqual(['fan', 'a', 'b', 'pair'])
+  expect(await ready(engine)).toEqual(['fan', 'a', 'b', 'pair'])
   expect(engine.metadata('fan', '').platform).toBe('ensemble')
   const response = await ask(engine, 2)
   expect(response).toMatchObject({ model: 'fan', version: '1', id: 'r' })
@@ -98,11 +102,11 @@ it('leaves its steps when it is unloaded, unless they are to go too', async () =
   const { engine } = await setUp()
   await engine.load('fan')
   await engine.unload('fan', false)
-  expect(ready(engine)).toEqual(['a', 'b', 'pair'])
+  expect(await ready(engine)).toEqual(['a', 'b', 'pair'])
   await engine.load('fan')
   await engine.load('a')
   await engine.unload('fan', true)
-  expect(ready(engine)).toEqual(['a'])
+  expect(await ready(engine)).toEqual(['a'])
 })
 
 it('spares steps that another ensemble needs', async () => {
@@ -113,14 +117,14 @@ it('spares steps that another ensemble needs', async () => {
   await engine.load('fan')
   await engine.load('other')
   await engine.unload('fan', true)
-  expect(ready(engine)).toEqual(['b'])
+  expect(await ready(engine)).toEqual(['b'])
 })
 
 it('goes with a step that is unloaded, and comes back with the next load', async () => {
   const { engine } = await setUp()
   await engine.load('fan')
   await engine.unload('pair', false)
-  expect(ready(engine)).toEqual(['a', 'b'])
+  expect(await ready(engine)).toEqual(['a', 'b'])
   await expect(ask(engine)).rejects.toThrow("Request for unknown model: 'fan' has no available versions")
   await vi.waitFor(async () => {
     const entry = (await engine.index(false)).find(({ name }) => name === 'fan')
@@ -172,7 +176,7 @@ it('adds and removes the batch dimension where only one side batches', async () 
 
 it('is loaded at start whatever the order of names', async () => {
   const { engine } = await setUp({}, { controlMode: 'none' })
-  expect(ready(engine)).toEqual(['fan', 'a', 'b', 'pair'])
+  expect(await ready(engine)).toEqual(['fan', 'a', 'b', 'pair'])
 })
 
 it('is checked again when a step changes', async () => {
@@ -182,7 +186,7 @@ it('is checked again when a step changes', async () => {
   const soon = Date.now() / 1_000 + 60
   await utimes(join(repository.directory, 'a/config.pbtxt'), soon, soon)
   await engine.load('a')
-  expect(ready(engine)).toEqual(['a', 'b', 'pair'])
+  expect(await ready(engine)).toEqual(['a', 'b', 'pair'])
   const entry = (await engine.index(false)).find(({ name }) => name === 'fan')
   expect(entry?.problem).toContain(
     'inconsistent shape: [-1,4] is inferred from model fan while [-1,9] is inferred from model a',

@@ -130,9 +130,9 @@ it('takes back everything when one version of several fails', async () => {
     { name: 'm', version: '3', state: 'UNAVAILABLE', reason: 'Internal: broken' },
   ])
   expect(backend.calls).toContain('unload m:1')
-  expect(engine.ready()).toBe(false)
+  expect(await engine.ready()).toBe(false)
   await engine.unload('m', false)
-  expect(engine.ready()).toBe(true)
+  expect(await engine.ready()).toBe(true)
 })
 
 it('adds a version without a gap and retires the one that the policy drops', async () => {
@@ -172,7 +172,7 @@ it('waits for running requests when it unloads, while new ones are refused and a
   const first = ask(engine)
   await engine.unload('m', false)
   expect(await state(engine, 'm')).toMatchObject({ state: 'UNLOADING' })
-  expect(engine.ready()).toBe(false)
+  expect(await engine.ready()).toBe(false)
   await expect(ask(engine)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   backend.execute = plain
   await engine.load('m')
@@ -243,7 +243,7 @@ it('says why a model cannot be read, in the answer, the log and the index', asyn
   })
   await expect(engine.load('nope')).rejects.toThrow("failed to load 'nope', failed to poll from model repository")
   expect(lines).toContain("error failed to poll model 'nope': model not found in any model repository.")
-  expect(engine.ready()).toBe(true)
+  expect(await engine.ready()).toBe(true)
 })
 
 it('refuses names that are paths', async () => {
@@ -393,8 +393,8 @@ it('does not serve a name that is in two repositories', async () => {
     const engine = createEngine(options, { findBackend: onlyBackends(backend) })
     cleanups.push(() => engine.stop(1))
     expect(await engine.start()).toBe(namespacing)
-    expect(engine.modelReady('n', '')).toBe(true)
-    expect(engine.modelReady('m', '')).toBe(false)
+    expect(await engine.modelReady('n', '')).toBe(true)
+    expect(await engine.modelReady('m', '')).toBe(false)
     const entries = (await engine.index(false)).filter(({ name }) => name === 'm')
     const expected = namespacing ? ['READY', 'READY'] : ['UNAVAILABLE']
     expect(entries.map((entry) => entry.state)).toEqual(expected)
@@ -428,7 +428,7 @@ it('polls: adds, reloads, keeps what breaks, removes', async () => {
   }
   await repository.put('n/config.pbtxt', fakeConfig())
   await repository.put('n/1/a', '')
-  await poll(() => expect(engine.modelReady('n', '')).toBe(true))
+  await poll(async () => expect(await engine.modelReady('n', '')).toBe(true))
   await repository.put('m/config.pbtxt', fakeConfig('', '4', 5))
   await touch(config)
   await poll(() => expect(engine.config('m', '').max_batch_size).toBe(5))
@@ -441,7 +441,7 @@ it('polls: adds, reloads, keeps what breaks, removes', async () => {
   await poll(() => expect(engine.config('m', '').max_batch_size).toBe(8))
   await rm(join(repository.directory, 'n'), { recursive: true })
   await poll(async () => {
-    expect(engine.modelReady('n', '')).toBe(false)
+    expect(await engine.modelReady('n', '')).toBe(false)
     expect(await state(engine, 'n')).toBeUndefined()
   })
   // Said once, not with every poll.

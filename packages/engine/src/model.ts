@@ -3,6 +3,7 @@ import type { ConchError, InferRequest, InferResponse, ModelConfig, ModelInput, 
 import type { Backend, BackendContext, BackendModel, EngineCalls } from './backend/contract.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata, TensorMetadata } from './contract.ts'
+import type { Slot } from './instance/contract.ts'
 import { planInstances } from './instance/groups.ts'
 import { Instances } from './instance/instances.ts'
 import { Pool } from './instance/pool.ts'
@@ -207,6 +208,15 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     this.#instances = instances
     const pool = instances?.pool ?? new Pool()
     this.#scheduler = chooseScheduler({ model, version, config, pool, reporter, findStep })
+  }
+
+  get instances(): readonly Slot[] {
+    return this.#instances?.list() ?? []
+  }
+
+  /** Rejects with the reason when one of its instances could not work now. */
+  async checkReady(): Promise<void> {
+    await this.#instances?.checkReady()
   }
 
   get pending(): number {

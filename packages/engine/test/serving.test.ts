@@ -63,5 +63,5 @@ it('loads every fixture that is in order, and says what is wrong with the others
     )
     expect(String(failure)).not.toContain(FIXTURE_MODELS)
   }
-  expect(engine.modelReady('identity', '')).toBe(true)
+  expect(await engine.modelReady('identity', '')).toBe(true)
 })

@@ -148,9 +148,10 @@ function decodePath(path: string): string {
   }
 }
 
-function sendHealth({ services }: Faces, response: ServerResponse): void {
+async function sendHealth({ services }: Faces, response: ServerResponse): Promise<void> {
+  const [live, ready] = [services.engine.live(), await services.engine.ready()]
   response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ live: services.engine.live(), ready: services.engine.ready() }))
+  response.end(JSON.stringify({ live, ready }))
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

@@ -9,8 +9,8 @@ export function answerLive(exchange: Exchange): void {
   answerHealth(exchange, exchange.face.engine.live())
 }
 
-export function answerReady(exchange: Exchange): void {
-  answerHealth(exchange, exchange.face.engine.ready())
+export async function answerReady(exchange: Exchange): Promise<void> {
+  answerHealth(exchange, await exchange.face.engine.ready())
 }
 
 function answerHealth(exchange: Exchange, healthy: boolean): void {
@@ -21,7 +21,8 @@ function answerHealth(exchange: Exchange, healthy: boolean): void {
 }
 const EXITING = Buffer.from('{"error":"Server exiting"}')
 
-export function answerModelReady(exchange: Exchange): void {
-  if (exchange.face.engine.modelReady(exchange.model, exchange.version)) sendEmpty(exchange, 200, 'text/plain')
+export async function answerModelReady(exchange: Exchange): Promise<void> {
+  const { face, model, version } = exchange
+  if (await face.engine.modelReady(model, version)) sendEmpty(exchange, 200, 'text/plain')
   else sendRefusal(exchange, 400, { type: 'text/plain', text: 'Model version not ready' })
 }

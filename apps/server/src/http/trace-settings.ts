@@ -1,6 +1,6 @@
 import { ConchError } from '@conch/protocol'
 import type { JsonValue } from '@conch/protocol'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Face } from './exchange.ts'
 import type { JsonObject } from './read-json.ts'
 import { requireJsonObject, wrongKind } from './read-json.ts'
 import { sendJson } from './reply.ts'
@@ -9,10 +9,19 @@ import type { TraceChange } from './trace-store.ts'
 /** `/v2/trace/setting` and `/v2/models/{name}/trace/setting`. */
 export async function answerTrace(exchange: Exchange): Promise<void> {
   const { model, face } = exchange
-  if (model !== '' && !face.engine.modelReady(model, ''))
+  if (model !== '' && !isServed(face, model))
     throw new ConchError('INVALID_ARG', `Request for unknown model : ${model}`)
   if (exchange.req.method === 'POST') face.trace.change(model, readChange(await requireJsonObject(exchange)))
   sendJson(exchange, face.trace.show(model))
+}
+
+function isServed({ engine }: Face, model: string): boolean {
+  try {
+    engine.metadata(model, '')
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readChange(body: JsonObject): TraceChange {

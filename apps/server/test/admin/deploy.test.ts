@@ -85,7 +85,7 @@ it('takes a folder to a model that answers, then to its next version', async () 
   expect(inspected.files.map(({ path }) => path)).toEqual(['1/model.fake', 'config.pbtxt', 'labels.txt'])
   const published = await publish({ uploadId: inspected.id, model: 'mine', configText: fakeConfig() })
   expect(published.data).toEqual({ model: 'mine', version: '1', state: 'READY', reason: '' })
-  expect(stand.engine.modelReady('mine', '1')).toBe(true)
+  expect(await stand.engine.modelReady('mine', '1')).toBe(true)
   expect((await tree(stand.repository)).filter((path) => path.startsWith('mine'))).toEqual([
     'mine',
     'mine/1',
@@ -119,7 +119,7 @@ it('takes a folder to a model that answers, then to its next version', async () 
   expect(
     (await stand.call('mutation', 'models.deleteVersion', { model: 'mine', version: '7' }, admin)).data,
   ).toMatchObject({ state: 'READY' })
-  expect(stand.engine.modelReady('mine', '7')).toBe(false)
+  expect(await stand.engine.modelReady('mine', '7')).toBe(false)
   expect((await stand.call('mutation', 'models.deleteVersion', { model: 'mine', version: '..' }, admin)).status).toBe(
     400,
   )
@@ -283,7 +283,7 @@ it('says why a published version does not load, and the old one goes on', async 
     version: '2',
     reason: expect.stringContaining('these weights are broken') as string,
   })
-  expect(stand.engine.modelReady('one', '1')).toBe(true)
+  expect(await stand.engine.modelReady('one', '1')).toBe(true)
   await stand.call('mutation', 'models.deleteVersion', { model: 'one', version: '2' }, admin)
 })
 

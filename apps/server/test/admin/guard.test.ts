@@ -143,7 +143,7 @@ it('streams over the socket, checks roles per message, and ends with the session
   const closed = new Promise((resolve) => socket.on('close', resolve))
   await stand.call('mutation', 'account.logout', undefined, cookie)
   await closed
-  expect(stand.engine.modelReady('one', '')).toBe(true)
+  expect(await stand.engine.modelReady('one', '')).toBe(true)
 })
 
 it('drops a message that is larger than any the console sends', async () => {

@@ -89,5 +89,5 @@ it('shows a broken file before, and why after', async () => {
     state: 'UNAVAILABLE',
     reason: expect.stringContaining('cut') as string,
   })
-  expect(stand.engine.modelReady('my_net', '')).toBe(true)
+  expect(await stand.engine.modelReady('my_net', '')).toBe(true)
 })

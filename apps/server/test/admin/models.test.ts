@@ -124,11 +124,11 @@ it('saves a config that loads, and returns to the old one when it does not', asy
     400,
     expect.stringContaining('the old one stays'),
   ])
-  expect([await read(), stand.engine.config('one', '').max_batch_size, stand.engine.modelReady('one', '')]).toEqual([
-    better,
-    16,
-    true,
-  ])
+  expect([
+    await read(),
+    stand.engine.config('one', '').max_batch_size,
+    await stand.engine.modelReady('one', ''),
+  ]).toEqual([better, 16, true])
 })
 
 it('lets a broken model be mended', async () => {

@@ -79,7 +79,7 @@ it('never changes anything by GET', async () => {
     headers: { cookie: cookies['admin'] ?? '' },
   })
   expect(answer.status).toBe(405)
-  expect(stand.engine.modelReady('one', '')).toBe(true)
+  expect(await stand.engine.modelReady('one', '')).toBe(true)
 })
 
 it('caps batches and bodies', async () => {

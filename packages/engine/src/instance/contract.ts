@@ -8,11 +8,17 @@ export interface Slot {
 
 /** The instances of one model version. */
 export interface InstancePool {
-  /** A free instance, or undefined when all are busy (then `onFree` will be called). */
-  take(): Slot | undefined
+  /** A free instance, or undefined when all are busy (then `onFree` will be called). `wanted`: this one and no other. */
+  take(wanted?: Slot): Slot | undefined
   give(slot: Slot): void
   /** The schedule's wake-up: called after an instance became free. */
   onFree: () => void
+  /** Those that may begin something new. */
+  readonly members: ReadonlySet<Slot>
+  /** A pinned instance serves whoever wants it and leaves only after it was unpinned. */
+  pin(slot: Slot): void
+  unpin(slot: Slot): void
   readonly size: number
+  /** Those that cannot be taken now: at work, or not healthy. */
   readonly busy: number
 }

@@ -3,6 +3,7 @@ import type { BackendModel, InstanceSpec } from '../backend/contract.ts'
 import type { Slot } from './contract.ts'
 import { instanceSignature } from './groups.ts'
 import { Pool } from './pool.ts'
+import { Readiness } from './readiness.ts'
 import { warmUp } from './warmup.ts'
 import type { WarmupParts } from './warmup.ts'
 
@@ -17,6 +18,7 @@ const MADE_AT_ONCE = 4
 export class Instances {
   readonly pool = new Pool()
   readonly #slots = new Set<Made>()
+  readonly #readiness = new Readiness()
   readonly #model: BackendModel
   readonly #warmup: Omit<WarmupParts, 'config'>
 
@@ -42,6 +44,15 @@ export class Instances {
       this.pool.add(slot)
     }
     await Promise.all([...surplus].map((slot) => this.#retire(slot)))
+  }
+
+  /** Rejects with the reason when one of them could not work now. */
+  checkReady(): Promise<void> {
+    return this.#readiness.check(this.#slots)
+  }
+
+  list(): readonly Slot[] {
+    return [...this.#slots]
   }
 
   /** Closes all of them, each when it is idle. */

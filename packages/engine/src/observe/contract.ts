@@ -36,6 +36,14 @@ export interface ModelStatistics {
 export type FailureReason = 'REJECTED' | 'CANCELED' | 'BACKEND' | 'OTHER'
 export type FailureCounts = Record<FailureReason, number>
 
+/** What a process has used of the machine. */
+export interface ProcessUsage {
+  /** Since it started, its ended children included. */
+  readonly cpuSeconds: number
+  /** In memory now. */
+  readonly residentBytes: number
+}
+
 /** Counts per bucket, not cumulative; `counts` has one entry more than `bounds`: everything above the last bound. */
 export interface LatencyCounts {
   /** Upper bounds, microseconds, ascending. */
