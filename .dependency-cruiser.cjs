@@ -110,6 +110,7 @@ module.exports = {
     oneHome('onnxruntime-node', ['onnxruntime-node'], [`${ENGINE}backend/onnx/`]),
     oneHome('koffi', ['koffi'], [`${ENGINE}(backend|memory)/`]),
     oneHome('prom-client', ['prom-client'], [`${ENGINE}observe/`]),
+    oneHome('redis', ['@redis/client', 'redis', 'ioredis'], [`${ENGINE}cache/`]),
     oneHome('aws', ['@aws-sdk/[^/]+'], [`${ENGINE}repository/s3/`]),
     oneHome('google-cloud', ['@google-cloud/[^/]+'], [`${ENGINE}repository/gcs/`]),
     oneHome('azure', ['@azure/[^/]+'], [`${ENGINE}repository/azure/`]),

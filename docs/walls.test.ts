@@ -54,6 +54,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly imports
   'one-home-for-onnxruntime-node': { file: 'packages/engine/src/backend/x.ts', imports: 'onnxruntime-node' },
   'one-home-for-koffi': { file: 'packages/engine/src/instance/x.ts', imports: 'koffi' },
   'one-home-for-prom-client': { file: 'apps/server/src/metrics/x.ts', imports: 'prom-client' },
+  'one-home-for-redis': { file: 'packages/engine/src/instance/y.ts', imports: '@redis/client' },
   'one-home-for-aws': { file: 'packages/engine/src/repository/gcs/x.ts', imports: '@aws-sdk/client-s3' },
   'one-home-for-google-cloud': { file: 'packages/engine/src/repository/azure/x.ts', imports: '@google-cloud/storage' },
   'one-home-for-azure': { file: 'packages/engine/src/repository/s3/x.ts', imports: '@azure/storage-blob' },
