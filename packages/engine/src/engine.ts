@@ -22,6 +22,7 @@ import type { LoadedVersion } from './model.ts'
 import type { ModelStatistics } from './observe/contract.ts'
 import { Metrics } from './observe/metrics.ts'
 import { readUsage } from './observe/process-usage.ts'
+import type { InstanceProcess } from './observe/process-usage.ts'
 import type { Slot } from './instance/contract.ts'
 import type { IndexEntry, LifecycleEvent, Source } from './repository/contract.ts'
 import { listFiles, readConfigText } from './repository/listing.ts'
@@ -51,7 +52,11 @@ class ServingEngine implements Engine {
   constructor(options: EngineOptions, parts: EngineParts) {
     const { log, autoComplete, backendConfig, metrics } = options
     this.#options = options
-    this.#metrics = new Metrics({ ...metrics, namespacing: options.namespacing })
+    this.#metrics = new Metrics({
+      ...metrics,
+      namespacing: options.namespacing,
+      processes: () => listProcesses(this.#repository.registry.ready()),
+    })
     this.#findBackend = parts.findBackend ?? createBackendRegistry()
     const builder = createVersionBuilder({
       findBackend: this.#findBackend,
@@ -73,9 +78,7 @@ class ServingEngine implements Engine {
       load: (model, override) => this.load(model, override),
       unload: (model, unloadDependents) => this.unload(model, unloadDependents),
       isReady: (model, version) => this.modelReady(model, version),
-      createFamily: () => {
-        throw new ConchError('UNSUPPORTED', 'metrics not supported')
-      },
+      createFamily: (kind, name, description) => this.#metrics.createFamily(kind, name, description),
     })
   }
 
@@ -253,4 +256,12 @@ async function describeInstance({ name, instance }: Slot): Promise<InstanceState
   if (process === undefined) return { name, healthy, process }
   const { pid, restarts, lastExit } = process
   return { name, healthy, process: { pid, restarts, lastExit, usage: await readUsage(pid) } }
+}
+
+function listProcesses(versions: readonly LoadedVersion[]): readonly InstanceProcess[] {
+  return versions.flatMap(({ plan: { model, version }, instances }) =>
+    instances.flatMap(({ name, instance: { process } }) =>
+      process === undefined ? [] : [{ model, version, instance: name, pid: process.pid, restarts: process.restarts }],
+    ),
+  )
 }

@@ -1,4 +1,3 @@
-import { Counter } from 'prom-client'
 import { expect, it } from 'vitest'
 import type { Timings } from '../request.ts'
 import { printNumber } from './exposition.ts'
@@ -194,14 +193,35 @@ it("prints the time to the first response where it is wanted, with a model's own
 
 it('shows custom metrics of models beside its own', async () => {
   const metrics = create()
-  const counter = new Counter({
-    name: 'conf_requests_total',
-    help: 'asked',
-    labelNames: ['site'],
-    registers: [metrics.registry],
-  })
-  counter.inc({ site: 'a b' }, 2)
+  const family = metrics.createFamily('counter', 'conf_requests_total', 'asked')
+  family.createSeries({ site: 'a b' }, undefined).increment(2)
   expect(await lines(metrics, 'conf_requests_total')).toEqual(['conf_requests_total{site="a b"} 2'])
+  family.close()
+  expect(await metrics.text()).not.toContain('conf_requests_total')
+})
+
+it('keeps the names of all its own families', async () => {
+  const config = { summary_latencies: 'true', histogram_latencies: 'true' }
+  const processes = () => [{ model: 'm', version: '1', instance: 'm_0_0', pid: process.pid, restarts: 3 }]
+  const metrics = new Metrics({ enabled: true, cpu: true, intervalMs: 0, config, processes })
+  metrics.createReporter({ model: 'm', version: '1', config: { metric_tags: {}, response_cache: undefined } as never })
+  const names = [...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].flatMap(([, name]) => name ?? [])
+  expect(names.length).toBeGreaterThan(20)
+  expect(names).toEqual(
+    expect.arrayContaining(['conch_instance_cpu_seconds_total', 'conch_instance_resident_memory_bytes']),
+  )
+  for (const name of names) {
+    expect(() => metrics.createFamily('gauge', name, ''), name).toThrow("is the server's own")
+  }
+  expect(await lines(metrics, 'conch_instance_restarts_total')).toEqual([
+    'conch_instance_restarts_total{instance="m_0_0",model="m",version="1"} 3',
+  ])
+  metrics.close()
+})
+
+it('makes no families where metrics are off', () => {
+  const metrics = new Metrics({ enabled: false, cpu: false, intervalMs: 0, config: {} })
+  expect(() => metrics.createFamily('gauge', 'mine', '')).toThrow('metrics not supported')
 })
 
 it('reads the machine', async () => {

@@ -1,12 +1,19 @@
+import { ConchError } from '@conch/protocol'
 import type { ModelConfig } from '@conch/protocol'
-import { Registry, Summary } from 'prom-client'
+import { Summary } from 'prom-client'
+import type { CustomFamily, CustomKind } from '../backend/contract.ts'
+import type { CacheNumbers } from '../cache/contract.ts'
+import { cacheFamilies, storeFamilies } from './cache-families.ts'
 import type { Reporter } from './contract.ts'
+import { CustomMetrics } from './custom-metrics.ts'
 import { printFamilies } from './exposition.ts'
 import type { Family, MetricKind, Sample } from './exposition.ts'
 import { countFamilies, gaugeFamilies, histogramFamilies, machineFamilies } from './families.ts'
 import type { Reading } from './families.ts'
 import { Histogram } from './histogram.ts'
 import { MachineWatch } from './machine.ts'
+import { readProcessFamilies } from './process-usage.ts'
+import type { InstanceProcess } from './process-usage.ts'
 import { Recorder } from './recorder.ts'
 import type { Observer } from './recorder.ts'
 import { FailureSeries, Series } from './series.ts'
@@ -33,7 +40,11 @@ const SUMMARIES: readonly (readonly [string, string])[] = [
     'nv_inference_compute_output_summary_us',
     'Cumulative inference compute output duration in microseconds (does not include cached requests)',
   ],
+  ['nv_cache_hit_summary_per_model', 'Summary of cache hit counts/durations per model, in microseconds.'],
+  ['nv_cache_miss_summary_per_model', 'Summary of cache miss counts/durations per model, in microseconds.'],
 ]
+/** Absent for models that the response cache serves (metrics §3). */
+const REQUEST_SUMMARY = 'nv_inference_request_summary_us'
 
 export interface MetricsOptions {
   readonly enabled: boolean
@@ -42,6 +53,8 @@ export interface MetricsOptions {
   /** `--metrics-config` settings. */
   readonly config: Readonly<Record<string, string>>
   readonly namespacing?: boolean
+  /** The processes of instances that have one. */
+  readonly processes?: () => readonly InstanceProcess[]
 }
 
 /** Whose numbers: one version of a model. */
@@ -49,6 +62,8 @@ export interface Reported {
   readonly model: string
   readonly version: string
   readonly namespace?: string
+  /** Served through the response cache. */
+  readonly cached?: boolean
   readonly config: Pick<ModelConfig, 'metric_tags' | 'model_metrics' | 'response_cache'>
 }
 
@@ -61,16 +76,18 @@ interface Collected {
 }
 
 /**
- * Every number that Prometheus sees. Versions write plain fields (recorder.ts); a scrape sums them up. Custom metrics of
- * models join through `registry`, where they are found by their names.
+ * Every number that Prometheus sees. Versions write plain fields (recorder.ts); a scrape sums them up and adds what models
+ * made themselves.
  */
 export class Metrics {
-  readonly registry = new Registry()
   readonly #options: MetricsOptions
   readonly #series = new Map<string, Series>()
   readonly #failures = new Map<string, FailureSeries>()
   readonly #machine: MachineWatch | undefined
   readonly #quantiles: readonly number[]
+  /** What a response cache in memory counts; undefined when there is none. */
+  cacheNumbers: () => CacheNumbers | undefined = () => undefined
+  readonly #custom = new CustomMetrics()
 
   constructor(options: MetricsOptions) {
     this.#options = options
@@ -106,9 +123,13 @@ export class Metrics {
   /** Prometheus text 0.0.4. */
   async text(): Promise<string> {
     if (!this.#options.enabled) return ''
-    const own = await this.#collect()
-    const custom = (await this.registry.getMetricsAsJSON()) as unknown as Collected[]
-    return printFamilies([...own, ...custom.map(toFamily)])
+    return printFamilies([...(await this.#collect()), ...this.#custom.families()])
+  }
+
+  /** A family of a model's own. */
+  createFamily(kind: CustomKind, name: string, description: string): CustomFamily {
+    if (!this.#options.enabled) throw new ConchError('UNSUPPORTED', 'metrics not supported')
+    return this.#custom.createFamily(kind, name, description)
   }
 
   close(): void {
@@ -116,22 +137,28 @@ export class Metrics {
   }
 
   async #collect(): Promise<readonly Family[]> {
+    const durations = this.#options.config['counter_latencies'] !== 'false'
     const readings: Reading[] = [...this.#series.values()].map((series) => ({ series, totals: series.read() }))
     return [
-      ...countFamilies(readings, [...this.#failures.values()], this.#options.config['counter_latencies'] !== 'false'),
+      ...countFamilies(readings, [...this.#failures.values()], durations),
+      ...(durations ? cacheFamilies(readings) : []),
       ...gaugeFamilies(readings),
       ...machineFamilies(this.#machine?.load),
+      ...storeFamilies(this.cacheNumbers()),
+      ...(await readProcessFamilies(this.#options.processes?.() ?? [])),
       ...histogramFamilies(readings),
       ...(await this.#summaryFamilies()),
     ]
   }
 
-  #createSeries(labels: Labels, { config }: Reported): Series {
+  #createSeries(labels: Labels, { config, cached = false }: Reported): Series {
     const { config: settings } = this.#options
     const summaries =
-      settings['summary_latencies'] === 'true' ? SUMMARIES.map((row) => this.#createSummary(row)) : undefined
+      settings['summary_latencies'] === 'true'
+        ? SUMMARIES.map((row) => (isShown(row[0], cached) ? this.#createSummary(row) : undefined))
+        : undefined
     const firstResponse = settings['histogram_latencies'] === 'true' ? new Histogram(bucketsOf(config)) : undefined
-    return new Series(labels, { observer: summaries && observeAll(summaries), firstResponse })
+    return new Series(labels, { observer: summaries && observeAll(summaries), firstResponse, cached })
   }
 
   /** One per series and not in a registry: label names differ from model to model. */
@@ -187,8 +214,13 @@ function parseQuantiles(text = ''): readonly number[] {
   return quantiles.length > 0 ? quantiles : QUANTILES
 }
 
-function observeAll(summaries: readonly Summary[]): Observer & { readonly summaries: readonly unknown[] } {
-  const [request, queue, input, infer, output] = summaries
+function isShown(summary: string, cached: boolean): boolean {
+  if (summary === REQUEST_SUMMARY) return !cached
+  return cached || !summary.startsWith('nv_cache_')
+}
+
+function observeAll(summaries: readonly (Summary | undefined)[]): Observer & { readonly summaries: readonly unknown[] } {
+  const [request, queue, input, infer, output, hits, misses] = summaries
   return {
     summaries,
     request(total, waited) {
@@ -199,6 +231,10 @@ function observeAll(summaries: readonly Summary[]): Observer & { readonly summar
       input?.observe(gathered)
       infer?.observe(inferred)
       output?.observe(handed)
+    },
+    cache(hit, duration) {
+      const summary = hit ? hits : misses
+      summary?.observe(duration)
     },
   }
 }
