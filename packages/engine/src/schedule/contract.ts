@@ -1,18 +1,46 @@
 import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { InstancePool } from '../instance/contract.ts'
-import type { Reporter } from '../observe/contract.ts'
+import type { Log, Reporter } from '../observe/contract.ts'
 import type { ActiveRequest, Timings } from '../request.ts'
 
 /** Who runs next, and with whom. One per loaded model version. */
 export interface Scheduler {
   /** Takes responsibility for the request: it will be answered or failed, once. Throws when it refuses. */
   enqueue(request: ActiveRequest): void
+  /** Answers a request that needs no execution in its turn; absent: its turn is now. */
+  answer?(request: ActiveRequest, response: InferResponse): void
   /** Requests taken and not yet answered. */
   readonly inflight: number
   /** Requests waiting for an instance. */
   readonly pending: number
   /** Refuses new requests and resolves when none is in flight. */
   stop(): Promise<void>
+  /** Whether it takes this request also while its version drains: what has begun must be able to end. */
+  continues?(request: ActiveRequest): boolean
+  /** Who holds which slot; absent for models without sequences. */
+  inspectSlots?(): SequenceSlots
+}
+
+/** What a sequence batcher is doing, for people: plain data. Times are milliseconds. */
+export interface SequenceSlots {
+  readonly strategy: 'direct' | 'oldest'
+  readonly maxIdle: number
+  readonly instances: readonly { readonly name: string; readonly busy: boolean; readonly slots: readonly SlotView[] }[]
+  /** Sequences that wait for a slot, the next one first; at most 100 of them. */
+  readonly backlog: readonly Omit<SlotView, 'index' | 'running'>[]
+  readonly backlogSize: number
+}
+
+export interface SlotView {
+  readonly index: number
+  /** Undefined = the slot is free. */
+  readonly sequence: string | undefined
+  readonly waiting: number
+  readonly running: boolean
+  readonly served: number
+  /** Since its last request arrived. */
+  readonly idle: number
+  readonly stateBytes: number
 }
 
 /** A model version that is a step of an ensemble. */
@@ -39,6 +67,9 @@ export interface ScheduleParts {
   readonly config: ModelConfig
   readonly pool: InstancePool
   readonly reporter: Reporter
+  readonly log?: Log | undefined
+  /** Sequence states that begin with a file: its name → its bytes. */
+  readonly initialStates?: ReadonlyMap<string, Uint8Array> | undefined
   /** For ensembles: the version that runs a step. Throws when there is none. */
   readonly findStep: (model: string, version: string) => StepTarget
 }

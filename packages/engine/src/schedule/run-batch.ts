@@ -6,6 +6,8 @@ import type { ActiveRequest, Outcome } from '../request.ts'
 import type { ScheduleParts } from './contract.ts'
 
 const NO_PARAMETERS: Parameters = {}
+const REFUSED_AGAIN =
+  'Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while the model is not configured to handle such a flag.'
 
 /** How answers leave: directly, or held back until earlier requests were answered. */
 export interface Delivery {
@@ -13,6 +15,10 @@ export interface Delivery {
   fail(request: ActiveRequest, error: unknown, outcome: Outcome): void
   /** The backend answers it by itself, now or later: nobody has to wait for that. */
   leave(request: ActiveRequest): void
+  /** The model put it back; absent: that is an error. */
+  again?(request: ActiveRequest): void
+  /** Every request of a batch has had its part; its instance is given back next. */
+  ended?(requests: readonly ActiveRequest[]): void
 }
 
 export const DIRECT: Delivery = {
@@ -87,6 +93,7 @@ export class BatchRunner {
       const request = requests[i]
       if (request !== undefined) this.#answer(request, answers === 'responded' ? answers : answers[i])
     }
+    this.#delivery.ended?.(requests)
     this.#parts.pool.give(slot)
   }
 
@@ -96,12 +103,10 @@ export class BatchRunner {
       this.#delivery.fail(request, missing, 'backend')
     } else if (answer === 'responded') {
       this.#delivery.leave(request)
+    } else if (answer === 'again' && this.#delivery.again !== undefined) {
+      this.#delivery.again(request)
     } else if (answer === 'again') {
-      this.#delivery.fail(
-        request,
-        new ConchError('UNSUPPORTED', `model '${this.#parts.model}' is not iterative`),
-        'backend',
-      )
+      this.#delivery.fail(request, new ConchError('INVALID_ARG', REFUSED_AGAIN), 'backend')
     } else if ('error' in answer) {
       this.#delivery.fail(request, answer.error, blame(request, answer.error))
     } else {
@@ -122,6 +127,7 @@ export class BatchRunner {
       stamp(request, batch)
       this.#delivery.fail(request, error, blame(request, error))
     }
+    this.#delivery.ended?.(batch.requests)
     this.#parts.pool.give(slot)
   }
 }

@@ -1,12 +1,16 @@
 import type { ModelConfig, Tensor } from '@conch/protocol'
-import type { Waiting } from './waiting-list.ts'
+import type { ActiveRequest } from '../request.ts'
+
+interface Holder {
+  readonly request: ActiveRequest
+}
 
 /**
  * What must be equal for two requests to run as one batch (dynamic batching §3b): shapes where the model has variable
  * dimensions and the input is not ragged, contents of shape tensors, the set of inputs where some are optional.
  * Undefined when any two requests fit.
  */
-export function chooseFit(config: ModelConfig): ((first: Waiting, next: Waiting) => boolean) | undefined {
+export function chooseFit(config: ModelConfig): ((first: Holder, next: Holder) => boolean) | undefined {
   const optional = config.input.some((input) => input.optional)
   const shaped = config.input.filter((input) => !input.allow_ragged_batch && input.dims.some((dim) => dim < 0))
   const contents = config.input.filter((input) => input.is_shape_tensor)
