@@ -4,6 +4,7 @@ import type { Backend } from './contract.ts'
 /** Name → how to get it. Imported on first use, ONNX Runtime's at the latest when the engine has started. */
 const BACKENDS: Readonly<Record<string, () => Promise<Backend>>> = {
   onnxruntime: async () => (await import('./onnx/backend.ts')).createOnnxBackend(),
+  python: async () => (await import('./python/backend.ts')).createPythonBackend(),
   identity: async () => (await import('./identity/backend.ts')).createIdentityBackend(),
 }
 

@@ -1,0 +1,95 @@
+import type { ModelConfig } from '@conch/protocol'
+import type { Backend, BackendContext, BackendModel, InstanceSpec } from '../contract.ts'
+import { mayComplete, readCompleted } from './complete-config.ts'
+import { describeArgs, describeModel } from './describe-model.ts'
+import { PythonInstance } from './instance.ts'
+import { checkName, locateModel } from './locate-model.ts'
+import { readPythonSettings } from './settings.ts'
+import type { PythonSettings } from './settings.ts'
+import { startWorker } from './start-worker.ts'
+import { Worker } from './worker.ts'
+import type { WorkerPlan } from './worker.ts'
+
+/** Models in Python: one child process per instance. */
+export function createPythonBackend(): Backend {
+  return {
+    name: 'python',
+    preferredGroup: { kind: 'KIND_CPU', count: 1 },
+    complete: completeConfig,
+    load: loadModel,
+  }
+}
+
+/** Runs the model's own completion in a process that is there for nothing else. */
+async function completeConfig(config: ModelConfig, context: BackendContext): Promise<ModelConfig> {
+  const settings = readPythonSettings(context.settings)
+  const file = await locateModel(config, context)
+  if (!(await mayComplete(file))) return config
+  const spec = { name: config.name, kind: 'KIND_CPU', deviceId: 0, profiles: [] } as const
+  const plan = planWorker(config, context, { settings, spec })
+  const { model_config, ...args } = describeArgs(config, context, spec)
+  const about = { ...describeModel(file, config, context), name: config.name, args: { model_config, ...args } }
+  const header = `{"t":"complete","config":${model_config},${JSON.stringify(about).slice(1)}`
+  const worker = new Worker({ ...plan, onCall: () => undefined })
+  const { python, instance } = plan
+  const begun = await startWorker(worker, { instance, python, timeout: settings.stubTimeout, header })
+  worker.kill('it has done its work')
+  await worker.ended
+  return begun.t === 'completed' ? readCompleted(begun.config, config.name) : config
+}
+
+async function loadModel(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
+  const settings = readPythonSettings(context.settings)
+  const file = await locateModel(config, context)
+  return {
+    createInstance: (spec) => createInstance({ config, context, settings, file }, spec),
+    close: () => Promise.resolve(),
+  }
+}
+
+interface LoadedModel {
+  readonly config: ModelConfig
+  readonly context: BackendContext
+  readonly settings: PythonSettings
+  readonly file: string
+}
+
+function createInstance({ config, context, settings, file }: LoadedModel, spec: InstanceSpec): Promise<PythonInstance> {
+  checkName(spec.name)
+  const about = { ...describeModel(file, config, context), name: spec.name, args: describeArgs(config, context, spec) }
+  return PythonInstance.open({
+    worker: planWorker(config, context, { settings, spec }),
+    engine: context.engine,
+    init: JSON.stringify({ t: 'init', ...about }),
+    stubTimeout: settings.stubTimeout,
+    executionTimeout: readExecutionTimeout(config) ?? settings.executionTimeout,
+  })
+}
+
+interface WorkerFacts {
+  readonly settings: PythonSettings
+  readonly spec: InstanceSpec
+}
+
+function planWorker(config: ModelConfig, context: BackendContext, facts: WorkerFacts): Omit<WorkerPlan, 'onCall'> {
+  const { settings, spec } = facts
+  return {
+    model: config.name,
+    version: context.version,
+    instance: spec.name,
+    decoupled: config.model_transaction_policy?.decoupled === true,
+    inputs: config.input.map(({ name }) => name),
+    outputs: new Set(config.output.map(({ name }) => name)),
+    python: settings.executable === '' ? 'python3' : settings.executable,
+    env: {},
+    memory: { size: settings.memorySize, growth: settings.memoryGrowth },
+    log: context.log,
+  }
+}
+
+/** Superset: `parameters: { key: "EXECUTION_TIMEOUT_MS" value: { string_value: "2000" } }`; milliseconds. */
+function readExecutionTimeout(config: ModelConfig): number | undefined {
+  const text = config.parameters['EXECUTION_TIMEOUT_MS']?.string_value
+  const value = Number(text)
+  return text !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}

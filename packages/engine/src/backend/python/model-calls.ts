@@ -1,0 +1,167 @@
+import { ConchError } from '@conch/protocol'
+import type { InferRequest, InferResponse } from '@conch/protocol'
+import type { ActiveRequest } from '../../request.ts'
+import type { EngineCalls } from '../contract.ts'
+import { CustomMetrics } from './custom-metrics.ts'
+import { encodeParameters } from './encode-request.ts'
+import { toErrorEntry } from './frames.ts'
+import type { CallFrame } from './frames.ts'
+import { readNestedRequest } from './nested-request.ts'
+import { Cargo } from './request-arena.ts'
+import type { IncomingCall, Worker } from './worker.ts'
+
+/** Bytes of responses that a caller may leave unread. */
+const MAX_UNREAD = 256 * 1024 * 1024
+
+/** What one child asks of the engine. Nothing here ever waits for the child, and nothing outlives it. */
+export class ModelCalls {
+  readonly #engine: EngineCalls
+  /** The caller's name, for calls on nobody's behalf. */
+  readonly #model: string
+  readonly #metrics: CustomMetrics
+  readonly #running = new Map<number, AbortController>()
+  #closed = false
+
+  constructor(engine: EngineCalls, model: string) {
+    this.#engine = engine
+    this.#model = model
+    this.#metrics = new CustomMetrics(engine)
+  }
+
+  receive(frame: CallFrame, call: IncomingCall): void {
+    switch (frame.what) {
+      case 'infer':
+        return this.#beginInfer(frame, call)
+      case 'cancel':
+        return this.#running.get(frame.of ?? 0)?.abort()
+      case 'drop':
+        return this.#metrics.drop(frame)
+      default:
+        void this.#answer(frame, call)
+    }
+  }
+
+  async #answer(frame: CallFrame, { worker, payload }: IncomingCall): Promise<void> {
+    let answer: string
+    try {
+      const value = await this.#perform(frame, payload)
+      answer = `"value":${JSON.stringify(value ?? null)}`
+    } catch (error) {
+      answer = `"error":${JSON.stringify(toErrorEntry(error))}`
+    }
+    if (frame.c !== 0) worker.reply(`{"t":"reply","c":${frame.c},${answer}`, new Cargo())
+  }
+
+  async #perform(frame: CallFrame, payload: Buffer): Promise<unknown> {
+    const { model = '', version = '' } = frame
+    switch (frame.what) {
+      case 'load':
+        return this.#engine.load(model, readOverride(frame, payload))
+      case 'unload':
+        return this.#engine.unload(model, frame.dependents === true)
+      case 'ready':
+        return this.#engine.isReady(model, version)
+      case 'family':
+        return this.#metrics.createFamily(frame)
+      case 'series':
+        return this.#metrics.createSeries(frame)
+      case 'metric':
+        return this.#metrics.operate(frame)
+      default:
+        throw new ConchError('UNSUPPORTED', `the server knows no call '${frame.what}'`)
+    }
+  }
+
+  #beginInfer(frame: CallFrame, { worker, harvest }: IncomingCall): void {
+    if (frame.request === undefined) throw new Error('a call without its request')
+    const behalf = frame.request.q
+    const parent = typeof behalf === 'number' ? worker.requests.live.get(behalf)?.active : undefined
+    const request = readNestedRequest(frame.request, harvest)
+    request.priority = parent?.request.priority ?? 0
+    const controller = new AbortController()
+    this.#running.set(frame.c, controller)
+    if (this.#closed) controller.abort()
+    worker.after(harvest, () => void this.#infer(frame, { worker, request, parent, controller }))
+  }
+
+  async #infer(frame: CallFrame, call: NestedInference): Promise<void> {
+    const { worker, request, parent, controller } = call
+    const follow = () => controller.abort()
+    parent?.signal?.addEventListener('abort', follow, { once: true })
+    if (parent?.signal?.aborted === true) follow()
+    try {
+      const response = await this.#run(frame, call)
+      this.#reply(frame, worker, { response, final: true })
+    } catch (error) {
+      const entry = toErrorEntry(await this.#explain(request, error))
+      worker.reply(`{"t":"reply","c":${frame.c},"error":${JSON.stringify(entry)},"final":true`, new Cargo())
+    } finally {
+      parent?.signal?.removeEventListener('abort', follow)
+      this.#running.delete(frame.c)
+    }
+  }
+
+  async #run(frame: CallFrame, call: NestedInference): Promise<InferResponse | undefined> {
+    const { worker, request, parent, controller } = call
+    const onResponse = (response: InferResponse) => {
+      this.#reply(frame, worker, { response, final: false })
+      if (worker.waiting > MAX_UNREAD) controller.abort()
+    }
+    return this.#engine.infer(request, {
+      signal: controller.signal,
+      chain: parent?.chain ?? [this.#model],
+      onResponse: frame.decoupled === true ? onResponse : undefined,
+    })
+  }
+
+  #reply({ c }: CallFrame, worker: Worker, reply: { response: InferResponse | undefined; final: boolean }): void {
+    const cargo = new Cargo()
+    let text = ''
+    if (reply.response !== undefined) {
+      const { outputs, parameters } = reply.response
+      const params = encodeParameters(parameters)
+      text = `"response":{"out":[${worker.place(outputs, cargo)}],"params":${params}},`
+    }
+    worker.reply(`{"t":"reply","c":${c},${text}"final":${reply.final}`, cargo)
+  }
+
+  /** In the original's words (python backend §5); what the called model answered stays as it is. */
+  async #explain({ model, version }: InferRequest, error: unknown): Promise<unknown> {
+    if (!(error instanceof ConchError) || (error.code !== 'NOT_FOUND' && error.code !== 'UNAVAILABLE')) return error
+    let isReady = false
+    try {
+      isReady = await this.#engine.isReady(model, version)
+    } catch {
+      // It is not.
+    }
+    if (isReady) return error
+    const why = `Failed for execute the inference request. Model '${model}' is not ready.`
+    return new ConchError('INTERNAL', `Model ${model} - Error when running inference: ${why}`, { cause: error })
+  }
+
+  /** The child is gone: what runs for it is cancelled, what it counted is taken back. */
+  close(): void {
+    this.#closed = true
+    for (const controller of this.#running.values()) controller.abort()
+    this.#metrics.close()
+  }
+}
+
+interface NestedInference {
+  readonly worker: Worker
+  readonly request: InferRequest
+  readonly parent: ActiveRequest | undefined
+  readonly controller: AbortController
+}
+
+function readOverride({ config, files }: CallFrame, payload: Buffer) {
+  const contents = new Map<string, Uint8Array>()
+  for (const [path, offset, bytes] of files ?? []) {
+    if (offset < 0 || bytes < 0 || offset + bytes > payload.length) throw new Error('a file outside of its frame')
+    contents.set(path, Uint8Array.prototype.slice.call(payload, offset, offset + bytes))
+  }
+  return {
+    ...(config === undefined || config === '' ? {} : { config }),
+    ...(contents.size === 0 ? {} : { files: contents }),
+  }
+}
