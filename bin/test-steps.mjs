@@ -64,6 +64,8 @@ async function runConformance(extra) {
   const server = `'${path.join(root, 'bin', 'conch')}' serve`
   const code = await pytest([
     `--server=${server}`,
+    // The Python of the suite has the numpy that Python models need.
+    `--server-env=PATH=${path.dirname(python)}${path.delimiter}${process.env.PATH}`,
     `--summary=${file}`,
     '--junitxml',
     path.join(RESULTS, 'conformance.xml'),
