@@ -1,3 +1,4 @@
+import { ConchError } from '@conch/protocol'
 import type { InferRequest, InferResponse } from '@conch/protocol'
 import type { CustomFamily, CustomKind, EngineCalls, NestedCall } from './backend/contract.ts'
 import type { InferContext, LoadOverride } from './contract.ts'
@@ -5,6 +6,7 @@ import type { Flight } from './request.ts'
 
 /** A version that can be asked on behalf of a request. */
 interface Target {
+  readonly decoupled: boolean
   begin(
     request: InferRequest,
     context: InferContext | undefined,
@@ -23,10 +25,67 @@ export interface CallParts {
 
 /** What models ask of the engine that serves them. */
 export function createCalls(parts: CallParts): EngineCalls {
-  return { ...parts, infer: async (request, call) => inferNested(parts, request, call) }
+  const calls = new NestedCalls(parts)
+  return { ...parts, infer: async (request, call) => calls.infer(request, call) }
 }
 
-function inferNested(parts: CallParts, request: InferRequest, call: NestedCall): Promise<InferResponse | undefined> {
-  const { signal, chain, onResponse, onError } = call
-  return parts.find(request.model, request.version).begin(request, { signal, chain, onError }, onResponse).wait()
+/** Requests of models to models (python-backend §5). A call that fails has the original's text; an error of the called model is passed on. */
+class NestedCalls {
+  readonly #parts: CallParts
+
+  constructor(parts: CallParts) {
+    this.#parts = parts
+  }
+
+  async infer(request: InferRequest, call: NestedCall): Promise<InferResponse | undefined> {
+    const flight = this.#begin(request, call)
+    // Its schedule took it: what goes wrong from here on is an error of the model.
+    const taken = !flight.done || flight.timings.computeStart !== 0 || call.signal?.aborted === true
+    try {
+      return await flight.wait()
+    } catch (error) {
+      if (!taken) throw failCall(request.model, messageOf(error), error)
+      if (isEmpty(error)) throw new ConchError('INTERNAL', 'Unexpected empty response.', { cause: error })
+      throw error
+    }
+  }
+
+  #begin(request: InferRequest, call: NestedCall): Flight {
+    const { signal, chain, onResponse, onError } = call
+    const { model } = request
+    const target = this.#find(request)
+    if (target.decoupled && onResponse === undefined) throw failCall(model, describeDecoupled(model))
+    try {
+      return target.begin(request, { signal, chain, onError }, onResponse)
+    } catch (error) {
+      throw failCall(model, messageOf(error), error)
+    }
+  }
+
+  #find({ model, version }: InferRequest): Target {
+    try {
+      return this.#parts.find(model, version)
+    } catch (error) {
+      throw failCall(model, `Failed for execute the inference request. Model '${model}' is not ready.`, error)
+    }
+  }
+}
+
+function failCall(model: string, text: string, cause?: unknown): ConchError {
+  return new ConchError('INTERNAL', `Model ${model} - Error when running inference: ${text}`, { cause })
+}
+
+function describeDecoupled(model: string): string {
+  return (
+    `Model ${model} is using the decoupled. The current BLS request call doesn't support models using the decoupled ` +
+    `transaction policy. Please use 'decoupled=True' argument to the 'exec' or 'async_exec' calls for decoupled models.'`
+  )
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function isEmpty(error: unknown): boolean {
+  return error instanceof ConchError && error.message === 'expected a single response, got 0'
 }

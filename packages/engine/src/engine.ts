@@ -3,6 +3,7 @@ import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { Backend, EngineCalls } from './backend/contract.ts'
 import { createBackendRegistry } from './backend/registry.ts'
 import { createCalls } from './calls.ts'
+import { Circles } from './circles.ts'
 import { createConfigReader } from './configs.ts'
 import type {
   ConfigValue,
@@ -67,6 +68,7 @@ class ServingEngine implements Engine {
       autoComplete,
       gpus: [],
       calls: this.#calls(),
+      circles: new Circles(),
     })
     const configs = createConfigReader(autoComplete)
     this.#repository = new Repository(options, { sources: this.#sources, configs, builder, log })

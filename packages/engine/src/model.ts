@@ -1,6 +1,7 @@
 import { completeInstanceGroups, normaliseConfig, toProtocolDatatype } from '@conch/protocol'
 import type { ConchError, InferRequest, InferResponse, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
 import type { Backend, BackendContext, BackendModel, EngineCalls } from './backend/contract.ts'
+import type { Circles } from './circles.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata, TensorMetadata } from './contract.ts'
 import type { Slot } from './instance/contract.ts'
@@ -34,6 +35,7 @@ export interface ModelParts {
   readonly gpus: readonly number[]
   /** What models may ask for while they run. */
   readonly calls: EngineCalls
+  readonly circles: Circles
 }
 
 /** Builds one loaded version: backend, instances, schedule. */
@@ -139,7 +141,8 @@ async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepa
   const instances = loaded && new Instances(loaded.model, { directory, reporter, check })
   try {
     await instances?.become(planInstances(config.instance_group), config)
-    return new LoadedVersion(plan, { ...prepared, reporter, validator, instances, findStep: parts.findStep })
+    const { circles } = parts
+    return new LoadedVersion(plan, { circles, ...prepared, reporter, validator, instances, findStep: parts.findStep })
   } catch (error) {
     await instances?.close()
     await loaded?.model.close()
@@ -161,6 +164,7 @@ interface VersionParts {
   readonly reporter: Reporter
   readonly validator: RequestValidator
   readonly instances: Instances | undefined
+  readonly circles: Circles
   readonly findStep: (model: string, version: string) => StepTarget
 }
 
@@ -181,6 +185,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   config: ModelConfig
   inflight = 0
   readonly #chain: readonly string[]
+  readonly #circles: Circles
   readonly #loaded: Loaded | undefined
   readonly #instances: Instances | undefined
   readonly #scheduler: Scheduler
@@ -199,6 +204,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     this.plan = plan
     this.config = config
     this.#chain = [model]
+    this.#circles = own.circles
     this.labels = own.labels
     this.metadata = describeTensors(config, version)
     this.decoupled = config.model_transaction_policy?.decoupled === true
@@ -252,7 +258,8 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
 
   #open(request: InferRequest, { rows, timings, context, onResponse }: Opening): Flight {
     const chain = context?.chain
-    return new Flight(this, request, {
+    if (chain !== undefined) this.#circles.check(this, chain)
+    const flight = new Flight(this, request, {
       rows,
       chain: chain === undefined ? this.#chain : [...chain, this.plan.model],
       outer: chain && findWaiting(chain),
@@ -261,6 +268,8 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
       onResponse,
       onError: context?.onError,
     })
+    if (flight.outer !== undefined) this.#circles.begin(flight, this)
+    return flight
   }
 
   #enqueue(flight: Flight, refuses: boolean, flaw: ConchError | undefined): void {
@@ -278,6 +287,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   ended(flight: Flight, outcome: Outcome): void {
     this.inflight -= 1
     this.reporter.request(flight, outcome)
+    if (flight.outer !== undefined) this.#circles.end(flight)
     if (this.inflight === 0) this.#onFree?.()
   }
 

@@ -24,7 +24,7 @@ function makeSlot(name: string, change: Partial<BackendInstance> = {}) {
 
 it('hands out no instance that is down, and wakes the schedule when it is back', () => {
   const pool = new Pool()
-  const woken = vi.fn()
+  const woken = vi.fn<() => void>()
   const [a, b] = [makeSlot('a'), makeSlot('b')]
   pool.add(a)
   pool.add(b)
@@ -83,7 +83,7 @@ it('is ready when every instance is healthy and says so', async () => {
 it('asks once for everybody, and not for ever', async () => {
   vi.useFakeTimers()
   const readiness = new Readiness()
-  const checkReady = vi.fn(() => new Promise<void>(() => undefined))
+  const checkReady = vi.fn<() => Promise<void>>(() => new Promise<void>(() => undefined))
   const slot = makeSlot('s', { checkReady })
   const late = [readiness.check([slot]), readiness.check([slot])].map((check) =>
     expect(check).rejects.toThrow('Timed out waiting for user-defined is_ready() response'),

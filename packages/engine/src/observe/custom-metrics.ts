@@ -117,7 +117,7 @@ class FamilyHandle implements CustomFamily {
   close(): void {
     if (!this.#open) return
     this.#open = false
-    for (const series of [...this.#made]) series.close()
+    for (const series of this.#made) series.close()
     this.#group.holders -= 1
     this.#metrics.release(this.#group)
   }

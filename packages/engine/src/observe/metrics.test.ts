@@ -211,7 +211,7 @@ it('keeps the names of all its own families', async () => {
     expect.arrayContaining(['conch_instance_cpu_seconds_total', 'conch_instance_resident_memory_bytes']),
   )
   for (const name of names) {
-    expect(() => metrics.createFamily('gauge', name, ''), name).toThrow("is the server's own")
+    expect(() => metrics.createFamily('gauge', name, '')).toThrow(`Family name '${name}' is the server's own`)
   }
   expect(await lines(metrics, 'conch_instance_restarts_total')).toEqual([
     'conch_instance_restarts_total{instance="m_0_0",model="m",version="1"} 3',
