@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from .arguments import TritonModelException
+from .arguments import NATIVE, TritonModelException
 from .connection import Connection
 
 #: The request on whose behalf a coroutine of a decoupled model runs.
@@ -48,3 +48,15 @@ def current_session() -> Session:
     if _current is None:
         raise TritonModelException("this call needs a server: it works only in a model that is being served")
     return _current
+
+
+class SharedMemory:
+    """What tests of models ask about memory."""
+
+    def free_memory(self) -> int:
+        """Bytes of the response arena that hold nothing the server still needs."""
+        responses = current_session().connection.responses
+        return responses.size - responses.used
+
+
+SharedMemory.__module__ = NATIVE

@@ -13,7 +13,7 @@ _HEADER_LIMIT = 48 << 20
 
 _LENGTHS = struct.Struct("<II")
 _scan = json.JSONDecoder().scan_once
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 quote = json.encoder.encode_basestring_ascii
 _PADDING = [b"", *(b" " * n for n in range(1, 8))]
 _ZEROS = [b"", *(b"\0" * n for n in range(1, 8))]
@@ -24,7 +24,7 @@ class Gone(Exception):
 
 
 def encode(value: object) -> str:
-    """JSON in ASCII: lone surrogates that a model made survive as escapes."""
+    """JSON in ASCII: lone surrogates that a model made survive as escapes. Raises ValueError for NaN and infinities."""
     return _encode(value)
 
 
