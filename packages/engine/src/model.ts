@@ -1,9 +1,12 @@
-import { completeInstanceGroups, normaliseConfig, toProtocolDatatype } from '@conch/protocol'
-import type { ConchError, InferRequest, InferResponse, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
+import { completeInstanceGroups, normaliseConfig } from '@conch/protocol'
+import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { Backend, BackendContext, BackendModel, EngineCalls } from './backend/contract.ts'
+import type { CacheFront } from './cache/front.ts'
+import type { ResponseCache } from './cache/response-cache.ts'
 import type { Circles } from './circles.ts'
 import { complain } from './configs.ts'
-import type { InferContext, ModelMetadata, TensorMetadata } from './contract.ts'
+import type { InferContext, ModelMetadata } from './contract.ts'
+import { describeTensors } from './describe-tensors.ts'
 import type { Slot } from './instance/contract.ts'
 import { planInstances } from './instance/groups.ts'
 import { Instances } from './instance/instances.ts'
@@ -11,9 +14,11 @@ import { Pool } from './instance/pool.ts'
 import type { Log, Reporter } from './observe/contract.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { ServedVersion, VersionBuilder, VersionPlan } from './repository/contract.ts'
+import { readInitialStates } from './repository/initial-states.ts'
+import { failAccepted, refuse } from './refusals.ts'
 import { checkNamedFiles, findLabelFiles, readLabels } from './repository/named-files.ts'
 import { findWaiting, Flight, newTimings } from './request.ts'
-import type { FlightOwner, Outcome, Timings } from './request.ts'
+import type { FlightOwner, Outcome, Timings, ResponseListener } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
 import type { Scheduler, StepTarget } from './schedule/contract.ts'
 import { checkSteps } from './schedule/ensemble/check-steps.ts'
@@ -36,6 +41,7 @@ export interface ModelParts {
   /** What models may ask for while they run. */
   readonly calls: EngineCalls
   readonly circles: Circles
+  readonly cache: ResponseCache
 }
 
 /** Builds one loaded version: backend, instances, schedule. */
@@ -117,7 +123,7 @@ function describePlace(plan: VersionPlan, parts: ModelParts): BackendContext {
     versionDirectory,
     version,
     settings: { ...parts.settings[''], ...parts.settings[plan.config.backend] },
-    log: (level, text) => parts.log.write(level, text),
+    log: (level, text) => parts.log.write(level, text, { model: plan.model, version }),
     engine: parts.calls,
   }
 }
@@ -132,7 +138,9 @@ interface Prepared {
 async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepared): Promise<LoadedVersion> {
   const { model, version, namespace, modelDirectory: directory } = plan
   const { config, loaded } = prepared
-  const reporter = parts.metrics.createReporter({ model, version, namespace, config })
+  const { cache } = parts
+  const cached = cache.serves(config)
+  const reporter = parts.metrics.createReporter({ model, version, namespace, config, cached })
   const validator = new RequestValidator(config)
   const check = (request: InferRequest) => {
     const { flaw } = validator.check(request)
@@ -141,8 +149,10 @@ async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepa
   const instances = loaded && new Instances(loaded.model, { directory, reporter, check })
   try {
     await instances?.become(planInstances(config.instance_group), config)
-    const { circles } = parts
-    return new LoadedVersion(plan, { circles, ...prepared, reporter, validator, instances, findStep: parts.findStep })
+    const scope = await cache.nameScope({ ...plan, config })
+    const { findStep, circles, log } = parts
+    const kept = { reporter, validator, instances, findStep, circles, cache, scope, log }
+    return new LoadedVersion(plan, { ...prepared, ...kept, initialStates: await readInitialStates(config, plan) })
   } catch (error) {
     await instances?.close()
     await loaded?.model.close()
@@ -164,15 +174,20 @@ interface VersionParts {
   readonly reporter: Reporter
   readonly validator: RequestValidator
   readonly instances: Instances | undefined
+  readonly findStep: (model: string, version: string) => LoadedVersion
   readonly circles: Circles
-  readonly findStep: (model: string, version: string) => StepTarget
+  readonly cache: ResponseCache
+  /** What its responses are filed under in the cache. */
+  readonly scope: string
+  readonly log: Log
+  readonly initialStates: ReadonlyMap<string, Uint8Array>
 }
 
 interface Opening {
   readonly rows: number
   readonly timings: Timings
   readonly context: InferContext | undefined
-  readonly onResponse: ((response: InferResponse) => void) | undefined
+  readonly onResponse: ResponseListener | undefined
 }
 
 /** One version of a model that can be asked. Counts its requests; each ends in exactly one way. */
@@ -190,6 +205,10 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   readonly #instances: Instances | undefined
   readonly #scheduler: Scheduler
   readonly #validator: RequestValidator
+  readonly #cache: ResponseCache
+  readonly #front: CacheFront | undefined
+  readonly #scope: string
+  readonly #steps: () => readonly LoadedVersion[]
   /** Ensemble requests that may still need it. */
   #holds = 0
   #stopping = false
@@ -213,7 +232,36 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     this.#validator = own.validator
     this.#instances = instances
     const pool = instances?.pool ?? new Pool()
-    this.#scheduler = chooseScheduler({ model, version, config, pool, reporter, findStep })
+    const { log, initialStates } = own
+    this.#scheduler = chooseScheduler({ model, version, config, pool, reporter, findStep, log, initialStates })
+    const steps = own.loaded === undefined ? buildGraph(config).steps : []
+    this.#steps = () => steps.map((step) => findStep(step.model, step.version))
+    this.#scope = own.scope
+    this.#cache = own.cache
+    this.#front = own.cache.serves(config) ? this.#createFront() : undefined
+  }
+
+  #createFront(): CacheFront | undefined {
+    const { config, plan } = this
+    return this.#cache.createFront({
+      model: plan.model,
+      version: plan.version,
+      scope: this.#scope,
+      outputs: new Set(config.output.map(({ name }) => name)),
+      below: () => this.#nameSteps(),
+      run: (flight) => this.#schedule(flight),
+      answer: (flight, response) => {
+        if (this.#scheduler.answer === undefined) flight.respond(response, true)
+        else this.#scheduler.answer(flight, response)
+      },
+    })
+  }
+
+  /** Which versions an ensemble's answers come from now. */
+  #nameSteps(): string {
+    return this.#steps()
+      .map((step) => `${step.#scope}(${step.#nameSteps()})`)
+      .join()
   }
 
   get instances(): readonly Slot[] {
@@ -233,7 +281,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   begin(
     request: InferRequest,
     context: InferContext | undefined,
-    onResponse: ((response: InferResponse) => void) | undefined,
+    onResponse: ResponseListener | undefined,
   ): Flight {
     const timings = context?.timings ?? newTimings()
     if (timings.start === 0) timings.start = performance.now()
@@ -274,13 +322,21 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
 
   #enqueue(flight: Flight, refuses: boolean, flaw: ConchError | undefined): void {
     try {
-      if (refuses) refuseStopped(flight)
-      if (flaw === undefined) this.#scheduler.enqueue(flight)
-      else failAccepted(flight, flaw)
+      if (refuses && this.#scheduler.continues?.(flight) !== true) refuseStopped(flight)
+      if (flaw !== undefined) failAccepted(flight, flaw)
+      else if (this.#front === undefined) this.#scheduler.enqueue(flight)
+      else this.#front.serve(flight)
     } catch (error) {
-      // It was never taken, and its stamps say so.
-      flight.timings.queued = 0
-      flight.fail(error, 'rejected')
+      refuse(flight, error)
+    }
+  }
+
+  /** Not in the cache. */
+  #schedule(flight: Flight): void {
+    try {
+      this.#scheduler.enqueue(flight)
+    } catch (error) {
+      refuse(flight, error)
     }
   }
 
@@ -321,6 +377,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     await this.drain()
     await this.#instances?.close()
     await this.#loaded?.model.close()
+    this.#cache.forget(this.#scope)
     this.reporter.close()
   }
 
@@ -340,26 +397,5 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   completeGroups(config: ModelConfig, gpus: readonly number[]): ModelConfig {
     const preferredGroup = this.#loaded?.backend.preferredGroup
     return preferredGroup === undefined ? config : completeInstanceGroups(config, { preferredGroup, gpus })
-  }
-}
-
-/** As its backend would have done. */
-function failAccepted(flight: Flight, flaw: ConchError): void {
-  flight.timings.queued = performance.now()
-  flight.fail(flaw, 'backend')
-}
-
-function describeTensors(config: ModelConfig, version: string): ModelMetadata {
-  const describe = ({ name, data_type, dims }: ModelInput | ModelOutput): TensorMetadata => ({
-    name,
-    datatype: toProtocolDatatype(data_type) ?? 'INVALID',
-    shape: config.max_batch_size > 0 ? [-1, ...dims] : dims,
-  })
-  return {
-    name: config.name,
-    versions: [version],
-    platform: config.platform === '' ? config.backend : config.platform,
-    inputs: config.input.map(describe),
-    outputs: config.output.map(describe),
   }
 }

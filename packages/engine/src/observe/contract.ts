@@ -1,9 +1,14 @@
-import type { Outcome, Timings } from '../request.ts'
+import type { CacheUse, Outcome, Timings } from '../request.ts'
 
 export type LogLevel = 'verbose' | 'info' | 'warning' | 'error'
 
 export interface Log {
-  write(level: LogLevel, text: string): void
+  /** `about`: whose line it is, when a model said it or it is about one. */
+  write(level: LogLevel, text: string, about?: LogSubject): void
+}
+export interface LogSubject {
+  readonly model: string
+  readonly version: string
 }
 
 export interface DurationStat {
@@ -57,6 +62,8 @@ export interface EndedRequest {
   readonly rows: number
   /** Stamp of the first response; 0 = there was none. */
   readonly firstResponse: number
+  /** Undefined when the response cache had no part in it. */
+  readonly cache?: CacheUse | undefined
 }
 
 /** What one model version reports to. Looked up once per version, never per request. */

@@ -58,6 +58,13 @@ it('keeps the last lines and tells listeners', () => {
   expect(log.tail(2).map(({ text }) => text)).toEqual(['1199', 'unheard'])
 })
 
+it('tells whose line it is', () => {
+  const { log } = open()
+  log.write('info', 'loading weights', { model: 'm', version: '2' })
+  log.write('info', 'of the server')
+  expect(log.tail(2).map(({ about }) => about)).toEqual([{ model: 'm', version: '2' }, undefined])
+})
+
 it('writes to a file, and falls back to the console when it cannot', async () => {
   const { directory, remove } = await makeDirectory({})
   const file = join(directory, 'out.log')

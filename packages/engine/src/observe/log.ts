@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import type { Log, LogLevel } from './contract.ts'
+import type { Log, LogLevel, LogSubject } from './contract.ts'
 
 /** What `GET /v2/logging` shows and `POST` changes. */
 export interface LogSettings {
@@ -25,6 +25,7 @@ export interface LogLine {
   readonly at: number
   readonly level: LogLevel
   readonly text: string
+  readonly about?: LogSubject
 }
 
 const RING = 1_000
@@ -60,11 +61,11 @@ export class ServerLog implements Log {
     }
   }
 
-  write(level: LogLevel, text: string): void {
+  write(level: LogLevel, text: string, about?: LogSubject): void {
     if (!this.#shows(level)) return
     const at = Date.now()
     const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-    this.#keep({ at, level, text: cut })
+    this.#keep({ at, level, text: cut, ...(about && { about }) })
     const line = formatLine({ at, level, text: cut }, { ...this.#options, log_format: this.settings.log_format })
     if (this.#descriptor === undefined) this.#options.print(line, level)
     else this.#append(this.#descriptor, line)
