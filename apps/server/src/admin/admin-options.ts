@@ -1,4 +1,5 @@
-import type { Engine, Log, LogLevel } from '@conch/engine'
+import type { Engine, Log } from '@conch/engine'
+import type { NewLine } from './log-tail.ts'
 
 export interface AdminOptions {
   readonly engine: Engine
@@ -21,8 +22,8 @@ export interface AdminOptions {
 }
 /** As the engine's `ServerLog` has it. */
 export interface LogSource {
-  tail(count: number): readonly { readonly at: number; readonly level: LogLevel; readonly text: string }[]
-  subscribe(listener: (line: { readonly level: LogLevel; readonly text: string }) => void): () => void
+  tail(count: number): readonly NewLine[]
+  subscribe(listener: (line: NewLine) => void): () => void
 }
 /** What the console shows of how the server was started. */
 export interface ServeFacts {
@@ -31,6 +32,8 @@ export interface ServeFacts {
   readonly pollSeconds?: number
   /** `--model-config-name`: configs/<name>.pbtxt wins over config.pbtxt. */
   readonly modelConfigName?: string
+  /** `--backend-config`: backend ('' = global) → setting → value. */
+  readonly backendConfig?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** `--id`. */
   readonly id?: string
 }

@@ -27,6 +27,8 @@ export interface Services {
   /** `--model-config-name`, or ''. */
   readonly configName: string
   readonly pollSeconds: number
+  /** The program that runs Python models. */
+  readonly python: string
 }
 
 /** One call: who asks, from where, and what its audit entry will say. */

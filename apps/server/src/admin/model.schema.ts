@@ -52,4 +52,21 @@ export interface FileRow {
   readonly sha256: string | null
 }
 
+/** An exception of a model's own code. */
+export interface PythonFailure {
+  /** As in `ValueError: too many rows`. */
+  readonly message: string
+  /** Innermost first, as in the message of the original. */
+  readonly frames: readonly PythonFrame[]
+}
+export interface PythonFrame {
+  /** Relative to the model's directory; of files elsewhere the last two parts. */
+  readonly file: string
+  readonly line: number
+  /** Empty for the place of a syntax error. */
+  readonly function: string
+  /** The lines around it, when the file is the model's. */
+  readonly excerpt: { readonly first: number; readonly lines: readonly string[] } | null
+}
+
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }

@@ -9,6 +9,7 @@ import { CONCH_VERSION } from '../version.ts'
 import { createLiveRing, type ProcessUse } from './live-ring.ts'
 import { createLogTail, type LogTail } from './log-tail.ts'
 import { createLoginLimiter } from './login-limiter.ts'
+import { choosePython } from './python-program.ts'
 import { openRepositories, type Repositories } from './repositories.ts'
 import { createSessions } from './session.ts'
 import { createSetup } from './setup.ts'
@@ -36,9 +37,9 @@ export async function openServices(
   const services: Services = {
     engine,
     log: {
-      write(level, text) {
-        log.write(level, text)
-        if (log.subscribe === undefined) tail.write(level, text)
+      write(level, text, about) {
+        log.write(level, text, about)
+        if (log.subscribe === undefined) tail.write({ level, text, about })
       },
     },
     tail,
@@ -53,6 +54,7 @@ export async function openServices(
     dataDirectory,
     configName: serve.modelConfigName ?? '',
     pollSeconds: serve.pollSeconds ?? 0,
+    python: choosePython(serve.backendConfig),
   }
   const timers = [
     setInterval(() => live.tick(), 1000).unref(),
@@ -89,8 +91,8 @@ function showAddress(address: string): string {
 }
 
 function followLog({ log }: AdminOptions, tail: LogTail): () => void {
-  for (const line of log.tail?.(1000) ?? []) tail.write(line.level, line.text, line.at)
-  return log.subscribe?.(({ level, text }) => tail.write(level, text)) ?? (() => undefined)
+  for (const line of log.tail?.(1000) ?? []) tail.write(line)
+  return log.subscribe?.((line) => tail.write(line)) ?? (() => undefined)
 }
 
 /** The one time that a secret is printed: while there is no account and other machines can reach the console. */

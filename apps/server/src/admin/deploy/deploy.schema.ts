@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import {
   configTextSchema,
+  modelNameSchema,
+  versionSchema,
   type ConfigProblem,
   type EffectiveValue,
   type FileRow,
+  type PythonFailure,
   type StateChange,
 } from '../model.schema.ts'
 
@@ -41,6 +44,31 @@ export const publishSchema = z.strictObject({
   repository: z.int().min(0).max(1000).optional(),
 })
 export const discardSchema = z.strictObject({ uploadId: uploadIdSchema })
+
+const sourceSchema = z.string().max(1_048_576, 'At most 1 MiB')
+const requirementsSchema = z.string().max(65_536, 'At most 64 KiB')
+const tensorNamesSchema = z.array(z.string().max(1024)).max(1000)
+export const checkPythonSchema = z.strictObject({
+  code: sourceSchema,
+  requirements: requirementsSchema.default(''),
+  /** Of the config: names in the source are held against them. Empty = unknown. */
+  inputs: tensorNamesSchema.default([]),
+  outputs: tensorNamesSchema.default([]),
+  /** A version whose other files will lie beside the source. */
+  model: modelNameSchema.optional(),
+  basedOn: versionSchema.optional(),
+})
+export const publishPythonSchema = z.strictObject({
+  model: newModelNameSchema,
+  code: sourceSchema,
+  /** Text of a requirements.txt; empty = none. */
+  requirements: requirementsSchema.default(''),
+  configText: configTextSchema,
+  load: z.boolean(),
+  overwriteConfig: z.boolean(),
+  /** The version whose other files the new one gets too. */
+  basedOn: versionSchema.optional(),
+})
 
 export interface SignatureTensor {
   readonly name: string
@@ -82,7 +110,16 @@ export interface CheckResult {
   readonly effective: readonly EffectiveValue[]
 }
 
+export interface PythonCheck {
+  /** Version of the server's Python; null when there is none, which `note` explains. */
+  readonly python: string | null
+  readonly problems: readonly ConfigProblem[]
+  readonly note: string | null
+}
+
 export interface Published extends StateChange {
   readonly model: string
   readonly version: string
+  /** Where the model's own code failed while it was loaded. */
+  readonly failure?: PythonFailure
 }

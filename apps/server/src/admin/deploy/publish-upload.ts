@@ -7,6 +7,7 @@ import type { AdminContext, Services } from '../context.ts'
 import { listFolder, namesOfNewest } from '../model-files.ts'
 import type { FileRow } from '../model.schema.ts'
 import { explainPickUp, readStateOf } from '../model-state.ts'
+import { hidePaths, readPythonFailure } from '../python-failure.ts'
 import { listVersions, type RepositoryRoot } from '../repositories.ts'
 import { refuseConfig } from '../trpc.ts'
 import { copyVerified, explainDisk, replaceFile, syncFolder } from '../write-file.ts'
@@ -33,7 +34,7 @@ export async function publishUpload({ services, audit }: AdminContext, input: In
     await staging.discard(uploadId)
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
     audit.detail = `version ${version}: ${files.length} files, ${bytes} bytes, to ${root.display}`
-    return { model, version, ...(await load(services, input)) }
+    return { model, version, ...(await load(services, input, version)) }
   })
 }
 
@@ -138,8 +139,12 @@ async function placeNew(made: string, target: string): Promise<void> {
   await rename(made, target)
 }
 
-async function load(services: Services, { model, load: wanted }: Input) {
-  const { engine, server } = services
+async function load(
+  services: Services,
+  { model, load: wanted }: Input,
+  version: string,
+): Promise<Pick<Published, 'state' | 'reason' | 'failure'>> {
+  const { engine, server, repositories } = services
   if (server.controlMode !== 'explicit')
     return { state: (await readStateOf(engine, model)).state, reason: explainPickUp(services) }
   if (!wanted) return readStateOf(engine, model)
@@ -148,7 +153,10 @@ async function load(services: Services, { model, load: wanted }: Input) {
   } catch (error) {
     // It is published all the same: the files are right where they should be, and what served before still does.
     const { state } = await readStateOf(engine, model)
-    return { state, reason: error instanceof Error ? error.message : String(error) }
+    const reason = error instanceof Error ? error.message : String(error)
+    const folder = await repositories.find(model)
+    const failure = await readPythonFailure(reason, folder, version)
+    return { state, reason: hidePaths(reason, folder), ...(failure === undefined ? {} : { failure }) }
   }
   return readStateOf(engine, model)
 }

@@ -7,7 +7,8 @@ import { toJsonSafe } from '../json-safe.ts'
 import { listFolder, listSamples, namesOfNewest, readReadme } from '../model-files.ts'
 import { groupIndex, type IndexedModel } from '../model-state.ts'
 import type { ModelFolder } from '../repositories.ts'
-import type { ModelDetails } from './models.schema.ts'
+import { hidePaths, readPythonFailure } from '../python-failure.ts'
+import type { ModelDetails, VersionFailure, VersionRow } from './models.schema.ts'
 
 interface Input {
   readonly model: string
@@ -24,11 +25,26 @@ export async function getModel(services: Services, { model, version }: Input): P
   return {
     name: model,
     state: known.state,
-    reason: known.reason,
-    versions: known.versions,
+    reason: hidePaths(known.reason, folder),
+    versions: known.versions.map((row) => ({ ...row, reason: hidePaths(row.reason, folder) })),
+    failures: await readFailures(known.versions, folder),
     ...readServed(engine, known, version),
     ...(await readFolder(services, folder)),
   }
+}
+
+async function readFailures(
+  versions: readonly VersionRow[],
+  folder: ModelFolder | undefined,
+): Promise<readonly VersionFailure[]> {
+  const failed = versions.filter(({ state }) => state === 'UNAVAILABLE')
+  const found = await Promise.all(
+    failed.map(async ({ version, reason }) => {
+      const failure = await readPythonFailure(reason, folder, version)
+      return failure === undefined ? [] : [{ version, ...failure }]
+    }),
+  )
+  return found.flat()
 }
 
 const NOT_SERVED = { metadata: null, config: null, effective: [], statistics: null, labels: {} }

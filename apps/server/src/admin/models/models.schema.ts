@@ -6,6 +6,7 @@ import {
   type EffectiveValue,
   type FileRow,
   type JsonValue,
+  type PythonFailure,
   type VersionState,
 } from '../model.schema.ts'
 
@@ -13,6 +14,7 @@ const model = z.strictObject({ model: modelNameSchema })
 
 export const getModelSchema = z.strictObject({ model: modelNameSchema, version: versionSchema.optional() })
 export const loadModelSchema = model
+export const instancesSchema = model
 export const unloadModelSchema = z.strictObject({ model: modelNameSchema, dependents: z.boolean().default(false) })
 export const removeModelSchema = model
 export const deleteVersionSchema = z.strictObject({ model: modelNameSchema, version: versionSchema })
@@ -48,6 +50,10 @@ export interface ModelRow {
   readonly requests: number
 }
 
+export interface VersionFailure extends PythonFailure {
+  readonly version: string
+}
+
 export interface TensorRow {
   readonly name: string
   readonly datatype: string
@@ -59,6 +65,8 @@ export interface ModelDetails {
   readonly state: VersionState
   readonly reason: string
   readonly versions: readonly VersionRow[]
+  /** Where the code of a version failed when it was loaded, newest version first. */
+  readonly failures: readonly VersionFailure[]
   /** Null while no version is ready. */
   readonly metadata: {
     readonly platform: string
@@ -84,6 +92,28 @@ export interface ModelDetails {
   readonly writable: boolean
   /** Display name of the repository it lives in. */
   readonly repository: string
+}
+
+export interface InstanceRow {
+  readonly version: string
+  readonly name: string
+  /** False while its process is down: it gets no work. */
+  readonly healthy: boolean
+  /** Null for an instance inside the server's own process. */
+  readonly process: {
+    readonly pid: number
+    readonly restarts: number
+    /** Why the process before this one ended. */
+    readonly lastExit: string | null
+    /** Since it started. */
+    readonly cpuSeconds: number | null
+    readonly residentBytes: number | null
+  } | null
+}
+export interface InstancesNow {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly instances: readonly InstanceRow[]
 }
 
 export interface ModelEvent {

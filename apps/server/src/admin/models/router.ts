@@ -3,11 +3,13 @@ import { editorProcedure, operatorProcedure, router, viewerProcedure } from '../
 import { deleteVersion } from './delete-version.ts'
 import { followModels } from './follow-models.ts'
 import { getModel } from './get-model.ts'
+import { listInstances } from './list-instances.ts'
 import { listModels } from './list-models.ts'
 import { loadModel } from './load-model.ts'
 import {
   deleteVersionSchema,
   getModelSchema,
+  instancesSchema,
   loadModelSchema,
   modelFileSchema,
   removeModelSchema,
@@ -20,6 +22,7 @@ import { unloadModel } from './unload-model.ts'
 export const modelsRouter = router({
   list: viewerProcedure.query(({ ctx }) => listModels(ctx.services)),
   get: viewerProcedure.input(getModelSchema).query(({ ctx, input }) => getModel(ctx.services, input)),
+  instances: viewerProcedure.input(instancesSchema).query(({ ctx, input }) => listInstances(ctx.services, input)),
   file: viewerProcedure.input(modelFileSchema).query(({ ctx, input }) => readModelFile(ctx.services, input)),
   load: operatorProcedure.input(loadModelSchema).mutation(({ ctx, input }) => loadModel(ctx, input)),
   reload: operatorProcedure.input(loadModelSchema).mutation(({ ctx, input }) => loadModel(ctx, input)),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { modelNameSchema, versionSchema } from '../model.schema.ts'
+import { modelNameSchema, versionSchema, type PythonFailure } from '../model.schema.ts'
 
 export const exampleSchema = z.strictObject({ model: modelNameSchema, version: versionSchema.optional() })
 export const inferSchema = z.strictObject({
@@ -7,6 +7,12 @@ export const inferSchema = z.strictObject({
   version: versionSchema.optional(),
   /** JSON text of a KServe v2 request body, not parsed by the browser: numbers stay exact. */
   request: z.string().max(33_554_432, 'At most 32 MiB'),
+})
+
+/** Through the socket, which takes small messages only. */
+export const streamSchema = z.strictObject({
+  ...inferSchema.shape,
+  request: z.string().max(786_432, 'At most 768 KiB for a model that answers bit by bit'),
 })
 
 /** Microseconds of one request's stages. */
@@ -46,5 +52,33 @@ export interface InferResult {
   /** JSON text of the v2 response, null on error or above 16 MB. */
   readonly response: string | null
   readonly outputs: readonly OutputView[]
-  readonly error?: { readonly code: string; readonly message: string; readonly httpStatus: number }
+  readonly error?: InferError
 }
+
+export interface InferError {
+  readonly code: string
+  readonly message: string
+  readonly httpStatus: number
+  /** Where a Python model failed. */
+  readonly python?: PythonFailure
+}
+
+/** What comes of a model that answers any number of times; the last event is the end. */
+export type StreamEvent =
+  | {
+      readonly kind: 'answer'
+      /** Counts all answers from 0; some may be left out. */
+      readonly index: number
+      /** Since the request was taken. */
+      readonly atUs: number
+      readonly outputs: readonly OutputView[]
+      readonly response: string | null
+    }
+  | {
+      readonly kind: 'end'
+      readonly status: number
+      readonly timing: StageTimes
+      /** Also those that were not shown. */
+      readonly answers: number
+      readonly error?: InferError
+    }

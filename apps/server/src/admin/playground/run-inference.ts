@@ -1,16 +1,15 @@
 import { newTimings, type Engine, type InferContext, type Timings } from '@conch/engine'
 import {
   classifyOutputs,
-  ConchError,
   encodeInferResponse,
-  HTTP_STATUS,
   parseInferRequest,
   type InferRequest,
   type InferResponse,
 } from '@conch/protocol'
 import type { z } from 'zod'
 import type { AdminContext } from '../context.ts'
-import type { inferSchema, InferResult, StageTimes } from './playground.schema.ts'
+import { explainFailure } from './explain-failure.ts'
+import type { inferSchema, InferResult, OutputView, StageTimes } from './playground.schema.ts'
 import { viewOutput } from './view-output.ts'
 
 const MAX_REQUEST = 64 * 1_048_576
@@ -26,35 +25,29 @@ export async function runInference(
   input: z.infer<typeof inferSchema>,
   gone?: AbortSignal,
 ): Promise<InferResult> {
-  const { engine, log } = services
+  const { engine } = services
   const timings = newTimings()
   const began = performance.now()
   try {
     const request = readRequest(input)
-    const late = AbortSignal.timeout(PATIENCE)
-    const signal = gone === undefined ? late : AbortSignal.any([gone, late])
-    const responses = await ask(engine, request, { timings, signal })
+    const responses = await ask(engine, request, { timings, signal: limitPatience(gone) })
     const timing = readTimes(timings, performance.now() - began)
     return { status: 200, timing, ...(await describe(engine, request, responses)) }
-  } catch (error) {
-    const known =
-      error instanceof ConchError
-        ? error
-        : new ConchError('INTERNAL', 'the request failed inside the server; its log says why')
-    if (known !== error) log.write('error', `playground: ${input.model}: ${String(error)}`)
-    const httpStatus = HTTP_STATUS[known.code]
-    return {
-      status: httpStatus,
-      timing: readTimes(timings, performance.now() - began),
-      response: null,
-      outputs: [],
-      error: { code: known.code, message: known.message, httpStatus },
-    }
+  } catch (failure) {
+    const error = await explainFailure(services, input, failure)
+    const timing = readTimes(timings, performance.now() - began)
+    return { status: error.httpStatus, timing, response: null, outputs: [], error }
   }
 }
 
+/** Aborts with the caller, and for those who wait forever. */
+export function limitPatience(gone: AbortSignal | undefined): AbortSignal {
+  const late = AbortSignal.timeout(PATIENCE)
+  return gone === undefined ? late : AbortSignal.any([gone, late])
+}
+
 /** Every output comes back as text and numbers: there is no binary part in an answer to the playground. */
-function readRequest({ model, version = '', request: text }: z.infer<typeof inferSchema>): InferRequest {
+export function readRequest({ model, version = '', request: text }: z.infer<typeof inferSchema>): InferRequest {
   const request = parseInferRequest(Buffer.from(text), undefined, { model, version, maxInputSize: MAX_REQUEST })
   request.binaryOutputs = false
   request.outputs = request.outputs.map((output) => ({ ...output, binary: false }))
@@ -76,26 +69,34 @@ async function ask(engine: Engine, request: InferRequest, context: InferContext)
 async function describe(engine: Engine, request: InferRequest, responses: readonly InferResponse[]) {
   const last = responses.at(-1)
   if (last === undefined) return { response: '[]', outputs: [] }
-  const { model, version } = last
-  const labels = (output: string) => engine.labels(model, version, output)
-  const outputs = await Promise.all(last.outputs.map((output) => viewOutput(output, labels(output.name))))
-  const batched = engine.config(model, version).max_batch_size > 0
-  const bytes = responses.reduce(
-    (sum, { outputs: parts }) => sum + parts.reduce((total, { data }) => total + data.byteLength, 0),
-    0,
-  )
+  const outputs = await viewResponse(engine, last)
+  const bytes = responses.reduce((sum, response) => sum + countBytes(response), 0)
   if (bytes > MAX_RESPONSE / 2) return { response: null, outputs }
-  const texts = responses.map((response) => {
-    const wants = request.outputs.some(({ classification }) => classification > 0)
-    const shown = wants ? classifyOutputs(response, request, { batched, labels }) : response
-    return Buffer.from(encodeInferResponse(shown, request).json).toString('utf8')
-  })
+  const texts = responses.map((response) => printResponse(engine, request, response))
   const response = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(',')}]`
   return { response: response.length > MAX_RESPONSE ? null : response, outputs }
 }
 
+export function viewResponse(engine: Engine, { model, version, outputs }: InferResponse): Promise<OutputView[]> {
+  return Promise.all(outputs.map((output) => viewOutput(output, engine.labels(model, version, output.name))))
+}
+
+export function countBytes({ outputs }: InferResponse): number {
+  return outputs.reduce((total, { data }) => total + data.byteLength, 0)
+}
+
+/** JSON text of one v2 response. */
+export function printResponse(engine: Engine, request: InferRequest, response: InferResponse): string {
+  const { model, version } = response
+  const labels = (output: string) => engine.labels(model, version, output)
+  const batched = engine.config(model, version).max_batch_size > 0
+  const wants = request.outputs.some(({ classification }) => classification > 0)
+  const shown = wants ? classifyOutputs(response, request, { batched, labels }) : response
+  return Buffer.from(encodeInferResponse(shown, request).json).toString('utf8')
+}
+
 /** Stages that were not reached take no time; the total is always known. */
-function readTimes(timings: Timings, elapsed: number): StageTimes {
+export function readTimes(timings: Timings, elapsed: number): StageTimes {
   const span = (from: number, to: number) => (from > 0 && to > from ? Math.round((to - from) * 1000) : 0)
   const { start, queued, computeStart, computeInputEnd, computeOutputStart, computeEnd, end } = timings
   return {
