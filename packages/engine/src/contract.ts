@@ -1,7 +1,8 @@
 import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
+import type { CacheSettings } from './cache/contract.ts'
 import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
-import type { Timings } from './request.ts'
+import type { ResponseListener, Timings } from './request.ts'
 
 export interface EngineOptions {
   readonly repositories: readonly string[]
@@ -26,6 +27,8 @@ export interface EngineOptions {
     /** `--metrics-config` settings. */
     readonly config: Readonly<Record<string, string>>
   }
+  /** `--cache-config`: where responses are kept; undefined = nowhere. */
+  readonly cache?: CacheSettings | undefined
   readonly log: { write(level: LogLevel, text: string): void; readonly verbose: number }
 }
 
@@ -143,7 +146,7 @@ export interface Engine {
 
   infer(request: InferRequest, context?: InferContext): Promise<InferResponse>
   /** Any number of responses (decoupled models, generate); resolves after the final one. */
-  stream(request: InferRequest, onResponse: (response: InferResponse) => void, context?: InferContext): Promise<void>
+  stream(request: InferRequest, onResponse: ResponseListener, context?: InferContext): Promise<void>
 
   index(readyOnly: boolean): Promise<readonly IndexEntry[]>
   load(model: string, override?: LoadOverride): Promise<void>

@@ -4,6 +4,7 @@ import type { Backend, EngineCalls } from './backend/contract.ts'
 import { createBackendRegistry } from './backend/registry.ts'
 import { createCalls } from './calls.ts'
 import { Circles } from './circles.ts'
+import { ResponseCache } from './cache/response-cache.ts'
 import { createConfigReader } from './configs.ts'
 import type {
   ConfigValue,
@@ -29,7 +30,7 @@ import type { IndexEntry, LifecycleEvent, Source } from './repository/contract.t
 import { listFiles, readConfigText } from './repository/listing.ts'
 import { openLocalSource } from './repository/local/source.ts'
 import { Repository } from './repository/repository.ts'
-import type { Flight } from './request.ts'
+import type { Flight, ResponseListener } from './request.ts'
 import { printStartupTable } from './startup-table.ts'
 
 /** What tests replace. */
@@ -48,6 +49,7 @@ class ServingEngine implements Engine {
   readonly #metrics: Metrics
   readonly #repository: Repository<LoadedVersion>
   readonly #findBackend: (name: string) => Promise<Backend>
+  readonly #cache: ResponseCache
   #stopped: Promise<boolean> | undefined = undefined
 
   constructor(options: EngineOptions, parts: EngineParts) {
@@ -58,6 +60,8 @@ class ServingEngine implements Engine {
       namespacing: options.namespacing,
       processes: () => listProcesses(this.#repository.registry.ready()),
     })
+    this.#cache = new ResponseCache(options.cache, log)
+    this.#metrics.cacheNumbers = () => this.#cache.numbers
     this.#findBackend = parts.findBackend ?? createBackendRegistry()
     const builder = createVersionBuilder({
       findBackend: this.#findBackend,
@@ -69,6 +73,7 @@ class ServingEngine implements Engine {
       gpus: [],
       calls: this.#calls(),
       circles: new Circles(),
+      cache: this.#cache,
     })
     const configs = createConfigReader(autoComplete)
     this.#repository = new Repository(options, { sources: this.#sources, configs, builder, log })
@@ -86,6 +91,7 @@ class ServingEngine implements Engine {
 
   async start(): Promise<boolean> {
     const { repositories, modelConfigName, log } = this.#options
+    await this.#cache.open()
     for (const root of repositories) this.#sources.push(await openLocalSource(root, modelConfigName))
     const complete = await this.#repository.start()
     // Reading a backend's code takes a while in which nothing else happens: not when requests are being served already.
@@ -106,6 +112,7 @@ class ServingEngine implements Engine {
     repository.halt()
     const live = () => [...repository.live]
     const done = await drainAndClose({ log: this.#options.log, budget, live, close: () => repository.close() })
+    await this.#cache.close()
     this.#metrics.close()
     return done
   }
@@ -192,11 +199,7 @@ class ServingEngine implements Engine {
     return flight.wait() as Promise<InferResponse>
   }
 
-  async stream(
-    request: InferRequest,
-    onResponse: (response: InferResponse) => void,
-    context?: InferContext,
-  ): Promise<void> {
+  async stream(request: InferRequest, onResponse: ResponseListener, context?: InferContext): Promise<void> {
     await this.#find(request.model, request.version).begin(request, context, onResponse).wait()
   }
 

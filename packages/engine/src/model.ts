@@ -139,8 +139,7 @@ async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepa
   const { model, version, namespace, modelDirectory: directory } = plan
   const { config, loaded } = prepared
   const { cache } = parts
-  const cached = cache.serves(config)
-  const reporter = parts.metrics.createReporter({ model, version, namespace, config, cached })
+  const reporter = parts.metrics.createReporter({ model, version, namespace, config, cached: cache.serves(config) })
   const validator = new RequestValidator(config)
   const check = (request: InferRequest) => {
     const { flaw } = validator.check(request)

@@ -1,4 +1,5 @@
 import { ConchError } from '@conch/protocol'
+import type { ModelConfig } from '@conch/protocol'
 import type { Log } from '../observe/contract.ts'
 import type { CacheNumbers, CacheSettings, CacheStore } from './contract.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -30,6 +31,11 @@ export class ResponseCache {
     this.#store = await openStore(this.#settings, this.#log)
   }
 
+  /** Whether answers of such a model are kept; a model that asks for it on a server without a cache is served without. */
+  serves(config: ModelConfig): boolean {
+    return this.#store !== undefined && config.response_cache?.enable === true
+  }
+
   /** What the entries of a version are filed under; '' when nothing is kept. */
   async nameScope(made: Made): Promise<string> {
     if (this.#store === undefined) return ''
@@ -37,7 +43,7 @@ export class ResponseCache {
     return this.#store.lasting ? fingerprint(made) : String(this.#loads)
   }
 
-  /** Undefined when the server has no cache: models that ask for one are served without. */
+  /** Undefined when the server has no cache. */
   createFront(parts: Omit<FrontParts, 'complain'>): CacheFront | undefined {
     if (this.#store === undefined) return undefined
     return new CacheFront(this.#store, { ...parts, complain: (text) => this.#complain(text) })

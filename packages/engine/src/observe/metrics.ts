@@ -219,7 +219,9 @@ function isShown(summary: string, cached: boolean): boolean {
   return cached || !summary.startsWith('nv_cache_')
 }
 
-function observeAll(summaries: readonly (Summary | undefined)[]): Observer & { readonly summaries: readonly unknown[] } {
+function observeAll(
+  summaries: readonly (Summary | undefined)[],
+): Observer & { readonly summaries: readonly unknown[] } {
   const [request, queue, input, infer, output, hits, misses] = summaries
   return {
     summaries,

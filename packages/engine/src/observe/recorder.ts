@@ -1,4 +1,4 @@
-import type { Outcome, Timings } from '../request.ts'
+import type { CacheUse, Outcome, Timings } from '../request.ts'
 import type { DurationStat, EndedRequest, FailureCounts, LatencyCounts, ModelStatistics, Reporter } from './contract.ts'
 import { FINE_BOUNDS, Histogram } from './histogram.ts'
 
@@ -17,6 +17,7 @@ interface BatchSums {
 export interface Observer {
   request(total: number, queue: number): void
   compute(input: number, infer: number, output: number): void
+  cache(hit: boolean, duration: number): void
 }
 
 export interface RecorderParts {
@@ -51,6 +52,10 @@ export class Recorder implements Reporter {
   outputNs = 0
   inferences = 0
   executions = 0
+  hits = 0
+  hitNs = 0
+  misses = 0
+  missNs = 0
   /** On the clock of the stamps; 0 = never. */
   lastExecution = 0
   waiting = 0
@@ -61,33 +66,54 @@ export class Recorder implements Reporter {
     this.parts = parts
   }
 
-  request({ timings, rows, firstResponse }: EndedRequest, outcome: Outcome): void {
+  request({ timings, rows, firstResponse, cache }: EndedRequest, outcome: Outcome): void {
     const total = timings.end - timings.start
     if (firstResponse !== 0) this.parts.firstResponse?.observe(Math.floor(firstResponse - timings.start))
     if (outcome !== 'success') {
       this.#fail(total, outcome)
       return
     }
+    if (cache !== undefined) {
+      this.#useCache(cache)
+      if (cache.hit) {
+        this.#succeed(total, timings.computeStart - timings.queued)
+        return
+      }
+    }
     const queue = timings.computeStart - timings.queued
     const input = timings.computeInputEnd - timings.computeStart
     const infer = timings.computeOutputStart - timings.computeInputEnd
     const output = timings.computeEnd - timings.computeOutputStart
-    this.successes += 1
+    this.#succeed(total, queue)
     this.inferences += rows > 0 ? rows : 1
-    this.successNs += total * NS
-    this.queueNs += queue * NS
     this.inputNs += input * NS
     this.inferNs += infer * NS
     this.outputNs += output * NS
-    this.total.observe(total * 1e3)
-    this.queue.observe(queue * 1e3)
     this.input.observe(input * 1e3)
     this.infer.observe(infer * 1e3)
     this.output.observe(output * 1e3)
-    const { observer } = this.parts
-    if (observer === undefined) return
-    observer.request(Math.floor(total * 1e3), Math.floor(queue * 1e3))
-    observer.compute(Math.floor(input * 1e3), Math.floor(infer * 1e3), Math.floor(output * 1e3))
+    this.parts.observer?.compute(Math.floor(input * 1e3), Math.floor(infer * 1e3), Math.floor(output * 1e3))
+  }
+
+  /** What requests from the cache are counted in as well. */
+  #succeed(total: number, queue: number): void {
+    this.successes += 1
+    this.successNs += total * NS
+    this.queueNs += queue * NS
+    this.total.observe(total * 1e3)
+    this.queue.observe(queue * 1e3)
+    this.parts.observer?.request(Math.floor(total * 1e3), Math.floor(queue * 1e3))
+  }
+
+  #useCache({ hit, ms }: CacheUse): void {
+    if (hit) {
+      this.hits += 1
+      this.hitNs += ms * NS
+    } else {
+      this.misses += 1
+      this.missNs += ms * NS
+    }
+    this.parts.observer?.cache(hit, Math.floor(ms * 1e3))
   }
 
   #fail(total: number, outcome: Outcome): void {
@@ -134,6 +160,7 @@ export class Recorder implements Reporter {
 
   get statistics(): ModelStatistics {
     const count = this.successes
+    const computed = count - this.hits
     return {
       name: this.parts.model,
       version: this.parts.version,
@@ -144,11 +171,11 @@ export class Recorder implements Reporter {
         success: stat(count, this.successNs),
         fail: stat(this.fails, this.failNs),
         queue: stat(count, this.queueNs),
-        compute_input: stat(count, this.inputNs),
-        compute_infer: stat(count, this.inferNs),
-        compute_output: stat(count, this.outputNs),
-        cache_hit: stat(0, 0),
-        cache_miss: stat(0, 0),
+        compute_input: stat(computed, this.inputNs),
+        compute_infer: stat(computed, this.inferNs),
+        compute_output: stat(computed, this.outputNs),
+        cache_hit: stat(this.hits, this.hitNs),
+        cache_miss: stat(this.misses, this.missNs),
       },
       response_stats: {},
       batch_stats: [...this.#batches.values()]

@@ -13,6 +13,10 @@ const NUMBERS = [
   'inputNs',
   'inferNs',
   'outputNs',
+  'hits',
+  'hitNs',
+  'misses',
+  'missNs',
 ] as const
 const HISTOGRAMS = ['total', 'queue', 'input', 'infer', 'output'] as const
 export type SeriesNumber = (typeof NUMBERS)[number]
@@ -29,6 +33,10 @@ export class Totals {
     inputNs: 0,
     inferNs: 0,
     outputNs: 0,
+    hits: 0,
+    hitNs: 0,
+    misses: 0,
+    missNs: 0,
   }
   readonly histograms = new Map<SeriesHistogram, Histogram>()
 
@@ -60,12 +68,15 @@ export class Series {
   readonly recorders = new Set<Recorder>()
   readonly observer: (Observer & { readonly summaries: readonly unknown[] }) | undefined
   readonly firstResponse: Histogram | undefined
+  /** Its model is served through the response cache. */
+  readonly cached: boolean
   readonly #ended = new Totals()
 
-  constructor(labels: Labels, parts: Pick<Series, 'observer' | 'firstResponse'>) {
+  constructor(labels: Labels, parts: Pick<Series, 'observer' | 'firstResponse' | 'cached'>) {
     this.labels = labels
     this.observer = parts.observer
     this.firstResponse = parts.firstResponse
+    this.cached = parts.cached
   }
 
   end(recorder: Recorder): void {

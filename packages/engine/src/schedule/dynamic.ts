@@ -1,3 +1,4 @@
+import type { InferResponse } from '@conch/protocol'
 import type { ActiveRequest } from '../request.ts'
 import type { Scheduler, ScheduleParts } from './contract.ts'
 import { Deadlines } from './deadlines.ts'
@@ -61,6 +62,12 @@ export class DynamicScheduler implements Scheduler {
     this.#queue.push(request)
     this.#order?.enter(request)
     this.#pump()
+  }
+
+  answer(request: ActiveRequest, response: InferResponse): void {
+    this.#order?.enter(request)
+    const delivery = this.#order ?? DIRECT
+    delivery.respond(request, response)
   }
 
   /** Nobody waits and nothing better could come: the common case takes no detour. */
