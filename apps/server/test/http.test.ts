@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync, inflateSync } from 'node:zlib'
 import { ConchError } from '@conch/protocol'
+import type { Engine } from '@conch/engine'
 import type { InferRequest, ModelConfig } from '@conch/protocol'
 import { expect, it, vi } from 'vitest'
 import { get, openFace, post } from './open-face.ts'
@@ -460,6 +461,42 @@ it('generates: flat object in, flat object out, keys in order', async () => {
   const stream = await client.reply()
   expect(stream?.head).toContain('text/event-stream; charset=utf-8')
   expect(stream?.body.toString()).toContain('data: {"OUT":1.0,"model_name":"echo","model_version":"1"}\n\n')
+})
+
+it('tells an error between two responses and goes on', async () => {
+  const answer = (value: number) => ({
+    model: 'echo',
+    version: '1',
+    id: '',
+    parameters: {},
+    outputs: [
+      { name: 'OUT', datatype: 'FP32' as const, shape: [1], data: new Uint8Array(Float32Array.of(value).buffer) },
+    ],
+  })
+  const stream: Engine['stream'] = async (request, onResponse, context) => {
+    const error = new ConchError('NOT_FOUND', 'no second one')
+    const [first] = new Float32Array(request.inputs[0]?.data.slice().buffer ?? new ArrayBuffer(4))
+    if (first === 1) onResponse(answer(1), false)
+    context?.onError?.(error)
+    if (first === 1) onResponse(answer(3), true)
+    return Promise.resolve()
+  }
+  const { open } = await openFace({ stream })
+  const ask = async (path: string, input: number) => {
+    const reply = await open()
+      .send(post(`/v2/models/echo/${path}`, `{"IN":${input}}`))
+      .reply()
+    return [reply?.status, reply?.body.toString().replace(/^[0-9a-f]+\r\n|\r\n[0-9a-f]+\r\n|\r\n/g, '')]
+  }
+  const event = (value: number) => `data: {"OUT":${value}.0,"model_name":"echo","model_version":"1"}\n\n`
+  const failure = 'data: {"error":"no second one"}\n\n'
+  expect(await ask('generate_stream', 1)).toEqual([200, `${event(1)}${failure}${event(3)}`])
+  expect(await ask('generate_stream', 2)).toEqual([404, failure])
+  expect(await ask('generate', 2)).toEqual([404, '{"error":"no second one"}'])
+  expect(await ask('generate', 1)).toEqual([
+    200,
+    expect.stringContaining('generate expects model to produce exactly 1'),
+  ])
 })
 
 it('changes log settings one by one', async () => {

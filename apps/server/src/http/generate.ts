@@ -16,8 +16,14 @@ export async function answerGenerate(exchange: Exchange): Promise<void> {
   const texts: Uint8Array[] = []
   let status = 200
   try {
-    await run(exchange, request, (response) => {
-      if (texts.length < 2) texts.push(encodeGenerateResponse(response))
+    await run(exchange, request, {
+      onResponse: (response) => {
+        if (texts.length < 2) texts.push(encodeGenerateResponse(response))
+      },
+      onError: (error) => {
+        if (texts.length === 0) status = HTTP_STATUS[error.code]
+        if (texts.length < 2) texts.push(errorBody(error.message))
+      },
     })
   } catch (error) {
     const known = throwIfRefused(exchange, error)
@@ -43,7 +49,10 @@ export async function answerGenerateStream(exchange: Exchange): Promise<void> {
     if (res.writableLength > MAX_UNREAD) res.destroy()
   }
   try {
-    await run(exchange, request, (response) => emit(200, encodeGenerateResponse(response)))
+    await run(exchange, request, {
+      onResponse: (response) => emit(200, encodeGenerateResponse(response)),
+      onError: (error) => emit(HTTP_STATUS[error.code], errorBody(error.message)),
+    })
   } catch (error) {
     const known = res.headersSent ? toConchError(exchange, unwrap(error)) : throwIfRefused(exchange, error)
     emit(HTTP_STATUS[known.code], errorBody(known.message))
@@ -78,12 +87,14 @@ class Refused {
   }
 }
 
+/** Takes what a model sends before its request ends; errors among responses end nothing. */
+interface Listener {
+  readonly onResponse: (response: InferResponse) => void
+  readonly onError: (error: ConchError) => void
+}
+
 /** Throws `Refused` for what failed before the model ran, and the error itself for anything later. */
-async function run(
-  exchange: Exchange,
-  request: InferRequest,
-  onResponse: (response: InferResponse) => void,
-): Promise<void> {
+async function run(exchange: Exchange, request: InferRequest, listener: Listener): Promise<void> {
   const { face, connection } = exchange
   const timings = newTimings()
   const controller = new AbortController()
@@ -91,7 +102,7 @@ async function run(
   // A response that cannot be written down ends the request; the engine must not see that error.
   const deliver = (response: InferResponse) => {
     try {
-      if (failure === undefined) onResponse(response)
+      if (failure === undefined) listener.onResponse(response)
     } catch (error) {
       failure = error
       controller.abort()
@@ -101,6 +112,9 @@ async function run(
     await face.engine.stream(request, deliver, {
       signal: AbortSignal.any([connection.signal, controller.signal]),
       timings,
+      onError: (error) => {
+        if (failure === undefined) listener.onError(error)
+      },
     })
   } catch (error) {
     throw failure ?? (timings.computeStart === 0 ? new Refused(error) : error)

@@ -85,7 +85,7 @@ export class ModelCalls {
   }
 
   async #infer(frame: CallFrame, call: NestedInference): Promise<void> {
-    const { worker, request, parent, controller } = call
+    const { worker, parent, controller } = call
     const follow = () => controller.abort()
     parent?.signal?.addEventListener('abort', follow, { once: true })
     if (parent?.signal?.aborted === true) follow()
@@ -93,7 +93,7 @@ export class ModelCalls {
       const response = await this.#run(frame, call)
       this.#reply(frame, worker, { response, final: true })
     } catch (error) {
-      const entry = toErrorEntry(await this.#explain(request, error))
+      const entry = toErrorEntry(error)
       worker.reply(`{"t":"reply","c":${frame.c},"error":${JSON.stringify(entry)},"final":true`, new Cargo())
     } finally {
       parent?.signal?.removeEventListener('abort', follow)
@@ -107,10 +107,14 @@ export class ModelCalls {
       this.#reply(frame, worker, { response, final: false })
       if (worker.waiting > MAX_UNREAD) controller.abort()
     }
+    const onError = (error: ConchError) => {
+      const response = `{"out":[],"error":${JSON.stringify(toErrorEntry(error))}}`
+      worker.reply(`{"t":"reply","c":${frame.c},"response":${response},"final":false`, new Cargo())
+    }
     return this.#engine.infer(request, {
       signal: controller.signal,
       chain: parent?.chain ?? [this.#model],
-      onResponse: frame.decoupled === true ? onResponse : undefined,
+      ...(frame.decoupled === true ? { onResponse, onError } : { onResponse: undefined }),
     })
   }
 
@@ -123,20 +127,6 @@ export class ModelCalls {
       text = `"response":{"out":[${worker.place(outputs, cargo)}],"params":${params}},`
     }
     worker.reply(`{"t":"reply","c":${c},${text}"final":${reply.final}`, cargo)
-  }
-
-  /** In the original's words (python backend §5); what the called model answered stays as it is. */
-  async #explain({ model, version }: InferRequest, error: unknown): Promise<unknown> {
-    if (!(error instanceof ConchError) || (error.code !== 'NOT_FOUND' && error.code !== 'UNAVAILABLE')) return error
-    let isReady = false
-    try {
-      isReady = await this.#engine.isReady(model, version)
-    } catch {
-      // It is not.
-    }
-    if (isReady) return error
-    const why = `Failed for execute the inference request. Model '${model}' is not ready.`
-    return new ConchError('INTERNAL', `Model ${model} - Error when running inference: ${why}`, { cause: error })
   }
 
   /** The child is gone: what runs for it is cancelled, what it counted is taken back. */

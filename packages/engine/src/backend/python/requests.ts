@@ -117,12 +117,12 @@ export class Requests {
 
   #deliver(live: LiveRequest, answer: Answer | undefined, final: boolean): void {
     const { active } = live
+    if (final) this.#live.delete(live.q)
     if (answer !== undefined && 'error' in answer) {
-      this.#live.delete(live.q)
-      active.fail(answer.error, 'backend')
+      if (final) active.fail(answer.error, 'backend')
+      else active.respondError(answer.error)
       return
     }
-    if (final) this.#live.delete(live.q)
     active.respond(answer === undefined ? undefined : this.#toResponse(active, answer), final)
   }
 
