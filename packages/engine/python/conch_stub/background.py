@@ -17,7 +17,12 @@ _tasks: set = set()
 
 def run_coroutine(coroutine: Coroutine):
     """Waits for it; raises what it raises."""
-    return asyncio.run_coroutine_threadsafe(coroutine, _open_loop()).result()
+    future = asyncio.run_coroutine_threadsafe(coroutine, _open_loop())
+    error = future.exception()
+    if error is not None:
+        # Not `result`, which would put its own lines into the traceback.
+        raise error
+    return future.result()
 
 
 def start_coroutine(session: Session, coroutine: Coroutine, requests: list[InferenceRequest]) -> None:

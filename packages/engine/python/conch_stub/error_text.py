@@ -28,8 +28,8 @@ def print_exception(error: BaseException) -> None:
         import sys
         import traceback
 
-        traceback.print_exception(type(error), error, strip_own_frames(error))
-        sys.stderr.flush()
+        lines = traceback.format_exception(type(error), error, strip_own_frames(error))
+        print(cut_text("".join(lines)).rstrip("\n"), file=sys.stderr, flush=True)
     except BaseException:  # noqa: BLE001 - the model may have replaced stderr by anything
         pass
 

@@ -11,6 +11,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from pathlib import Path
@@ -88,6 +89,19 @@ class Process:
             cwd=cwd or "/",
         )
         theirs.close()
+        self.printed = b""
+        self.drain = threading.Thread(target=self.read_output, daemon=True)
+        self.drain.start()
+
+    def read_output(self) -> None:
+        for chunk in iter(lambda: self.popen.stdout.read1(65536), b""):
+            self.printed += chunk
+
+    def wait_for_output(self, text: bytes, timeout: float = 10) -> bool:
+        end = time.monotonic() + timeout
+        while text not in self.printed and time.monotonic() < end:
+            time.sleep(0.005)
+        return text in self.printed
 
     # frames
 
@@ -284,7 +298,8 @@ class Process:
 
     def output(self) -> str:
         """All that was printed, once the process has ended."""
-        return self.popen.stdout.read().decode("utf-8", "replace")
+        self.drain.join(10)
+        return self.printed.decode("utf-8", "replace")
 
     def close(self) -> None:
         try:
@@ -292,6 +307,7 @@ class Process:
         except ProcessLookupError:
             pass
         self.popen.wait()
+        self.drain.join(10)
         self.popen.stdout.close()
         self.sock.close()
         os.close(self.request_file)
