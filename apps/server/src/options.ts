@@ -4,7 +4,6 @@ import type { Given } from './command-line.ts'
 import { checkValue, parseBool, parseFloating, parseInteger, readCommandLine, UsageError } from './command-line.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
 import {
-  checkCaches,
   checkGrpc,
   checkHostPolicy,
   checkParts,
@@ -13,7 +12,11 @@ import {
   parseOwnedSetting,
   parseRestrictions,
 } from './settings.ts'
+import { parseCache } from './cache-settings.ts'
+import type { CacheChoice } from './cache-settings.ts'
 import { checkPorts } from './ports.ts'
+import { parseRateLimit, parseResources } from './rate-limit-settings.ts'
+import type { ResourceLimit } from './rate-limit-settings.ts'
 
 export interface LogOptions {
   readonly verbose: number
@@ -63,6 +66,31 @@ export interface ConsoleOptions {
   readonly allowedHosts: readonly string[]
 }
 
+export interface GrpcOptions {
+  readonly enabled: boolean
+  readonly address: string
+  readonly port: number
+  readonly reusePort: boolean
+  /** RE2-like expression; '' = nothing is forwarded. */
+  readonly forwardPattern: string
+  readonly restricted: ReadonlyMap<ApiGroup, Restriction>
+  /** Of the answers of inferences; undefined = none. */
+  readonly compression: 'low' | 'medium' | 'high' | undefined
+  /** Paths of PEM files, '' = none. */
+  readonly tls:
+    { readonly cert: string; readonly key: string; readonly root: string; readonly mutual: boolean } | undefined
+  /** Keep-alive, milliseconds; Infinity = never. */
+  readonly pings: {
+    readonly time: number
+    readonly timeout: number
+    readonly withoutCalls: boolean
+    readonly leastInterval: number
+    readonly strikes: number
+  }
+  readonly maxAgeMs: number | undefined
+  readonly maxAgeGraceMs: number | undefined
+}
+
 /** Everything the command line and the environment say, checked once. */
 export interface ServeOptions {
   readonly id: string
@@ -80,10 +108,15 @@ export interface ServeOptions {
   readonly loadRetries: number
   readonly namespacing: boolean
   readonly backendConfig: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Superset: where custom backends are looked for, `<directory>/<name>/backend.{ts,js,mjs}`. */
+  readonly backendDirectory: string
+  /** Undefined = responses are not kept. */
+  readonly cache: CacheChoice | undefined
   readonly rateLimit: 'execution_count' | 'off'
+  readonly rateLimitResources: readonly ResourceLimit[]
   readonly allowClientShm: boolean
   readonly http: HttpOptions
-  readonly grpc: { readonly enabled: boolean; readonly address: string; readonly port: number }
+  readonly grpc: GrpcOptions
   readonly metrics: MetricsOptions
   readonly console: ConsoleOptions
   /** Flags that were given and change nothing, each with its reason. */
@@ -138,14 +171,10 @@ export function parseServeOptions(
     backendConfig: groupSettings(
       values.all('backend-config').map((text) => parseOwnedSetting('backend-config', text, 'backend name')),
     ),
-    rateLimit: parseRateLimit(values),
+    ...parseServing(values, env),
     allowClientShm: values.bool('allow-client-shm', false),
     http: parseHttp(values, !vertex),
-    grpc: {
-      enabled: values.bool('allow-grpc', !vertex),
-      address: values.text('grpc-address', '0.0.0.0'),
-      port: values.int('grpc-port', 8001),
-    },
+    grpc: parseGrpc(values, !vertex),
     metrics: parseMetrics(values),
     console: {
       address: values.text('console-address', '127.0.0.1'),
@@ -226,11 +255,14 @@ function checkStartupModels(models: readonly string[], mode: string): void {
   }
 }
 
-function parseRateLimit(values: Values): 'execution_count' | 'off' {
-  const mode = values.text('rate-limit', 'off').toLowerCase()
-  if (mode !== 'execution_count' && mode !== 'off')
-    throw new UsageError('rate-limit', 'invalid argument for --rate-limit')
-  return mode
+function parseServing(values: Values, env: Environment) {
+  const bytes = values.has('response-cache-byte-size') ? values.int('response-cache-byte-size', 0, 64) : undefined
+  return {
+    backendDirectory: values.text('backend-directory', '/opt/tritonserver/backends'),
+    cache: parseCache({ config: values.all('cache-config'), bytes }, env),
+    rateLimit: parseRateLimit(values.text('rate-limit', 'off')),
+    rateLimitResources: parseResources(values.all('rate-limit-resource')),
+  } as const
 }
 
 function parseHttp(values: Values, enabled: boolean): HttpOptions {
@@ -255,6 +287,36 @@ function parseHttp(values: Values, enabled: boolean): HttpOptions {
   }
 }
 
+function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
+  const level = values.text('grpc-infer-response-compression-level', 'none')
+  checkGrpc(values.int('grpc-infer-thread-count', 2), level)
+  const mutual = values.bool('grpc-use-ssl-mutual', false)
+  const file = (flag: string) => values.text(flag, '')
+  const age = (flag: string) => (values.has(flag) ? values.int(flag, 0) : undefined)
+  return {
+    enabled: values.bool('allow-grpc', enabled),
+    address: values.text('grpc-address', '0.0.0.0'),
+    port: values.int('grpc-port', 8001),
+    reusePort: values.bool('reuse-grpc-port', false),
+    forwardPattern: values.text('grpc-header-forward-pattern', ''),
+    restricted: parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol'),
+    compression: level === 'low' || level === 'medium' || level === 'high' ? level : undefined,
+    tls:
+      mutual || values.bool('grpc-use-ssl', false)
+        ? { cert: file('grpc-server-cert'), key: file('grpc-server-key'), root: file('grpc-root-cert'), mutual }
+        : undefined,
+    pings: {
+      time: values.int('grpc-keepalive-time', 7_200_000),
+      timeout: values.int('grpc-keepalive-timeout', 20_000),
+      withoutCalls: values.bool('grpc-keepalive-permit-without-calls', false),
+      leastInterval: values.int('grpc-http2-min-recv-ping-interval-without-data', 300_000),
+      strikes: values.int('grpc-http2-max-ping-strikes', 2),
+    },
+    maxAgeMs: age('grpc-max-connection-age'),
+    maxAgeGraceMs: age('grpc-max-connection-age-grace'),
+  }
+}
+
 function parseMetrics(values: Values): MetricsOptions {
   const enabled = values.bool('allow-metrics', true)
   const settings = values.all('metrics-config').map(parseMetricsSetting)
@@ -271,17 +333,12 @@ function parseMetrics(values: Values): MetricsOptions {
 
 /** Checks the form of settings that nothing reads yet. */
 function checkLaterSettings(values: Values): void {
-  const cacheOld = values.has('response-cache-byte-size')
-  checkCaches(values.all('cache-config'), cacheOld)
   for (const text of values.all('trace-config')) parseOwnedSetting('trace-config', text, 'trace mode')
   for (const text of values.all('host-policy')) checkHostPolicy(text)
-  parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol')
   for (const [flag, format] of PART_FLAGS) for (const text of values.all(flag)) checkParts(flag, text, format)
-  checkGrpc(values.int('grpc-infer-thread-count', 2), values.text('grpc-infer-response-compression-level', 'none'))
 }
 
 const PART_FLAGS = [
-  ['rate-limit-resource', '<resource_name>:<count>:<device>'],
   ['cuda-memory-pool-byte-size', '<gpu>:<bytes>'],
   ['cuda-virtual-address-size', '<gpu>:<bytes>'],
   ['model-load-gpu-limit', '<gpu>:<fraction>'],
@@ -294,8 +351,6 @@ function listNotices(values: Values, flags: readonly Flag[]): readonly string[] 
     if (flag.idle === '' || text === undefined || isOff(flag, text)) continue
     notices.push(`--${flag.name}=${text} has no effect: ${flag.idle}.`)
   }
-  if (values.bool('allow-grpc', false) && values.bool('grpc-use-ssl', false))
-    notices.push('--grpc-use-ssl has no effect: gRPC comes with a later release.')
   return notices
 }
 

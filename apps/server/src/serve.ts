@@ -1,12 +1,15 @@
 import { CODE_TEXT, ConchError } from '@conch/protocol'
 import { createEngine } from '@conch/engine'
 import type { Engine } from '@conch/engine'
+import { startGrpc } from './grpc/listener.ts'
+import type { GrpcFace } from './grpc/listener.ts'
 import { startHttp } from './http/listener.ts'
 import type { HttpFace } from './http/listener.ts'
 import { ServerLog } from './log.ts'
 import { startMetrics } from './metrics/listener.ts'
 import type { MetricsFace } from './metrics/listener.ts'
 import type { ServeOptions } from './options.ts'
+import { TraceSettings } from './trace-store.ts'
 import { drawTable } from './tables.ts'
 import { CONCH_VERSION, EXTENSIONS, PROTOCOL_VERSION } from './version.ts'
 
@@ -23,6 +26,7 @@ interface Running {
   readonly engine: Engine
   readonly log: ServerLog
   readonly options: ServeOptions
+  grpc: GrpcFace | undefined
   http: HttpFace | undefined
   metrics: MetricsFace | undefined
   extra: { stop(): Promise<void> } | undefined
@@ -43,6 +47,7 @@ export async function serve(options: ServeOptions, extra?: Extra): Promise<0 | 1
     engine: createEngine({ ...options, log }),
     log,
     options,
+    grpc: undefined,
     http: undefined,
     metrics: undefined,
     extra: undefined,
@@ -75,18 +80,16 @@ async function start(running: Running, extra: Extra | undefined): Promise<string
 
 async function startFaces(running: Running, extra: Extra | undefined): Promise<string | undefined> {
   const { engine, log, options } = running
-  if (options.grpc.enabled)
-    log.write('info', 'gRPC is not served by this release: nothing listens on the port of --grpc-port')
-  let starting = 'HTTP'
+  const shared = { engine, log, id: options.id, allowClientShm: options.allowClientShm, trace: new TraceSettings() }
+  let starting = 'gRPC'
   try {
+    if (options.grpc.enabled) {
+      running.grpc = await startGrpc({ ...shared, options: options.grpc })
+      log.write('info', `Started GRPCInferenceService at ${running.grpc.address}`)
+    }
+    starting = 'HTTP'
     if (options.http.enabled) {
-      running.http = await startHttp({
-        engine,
-        log,
-        options: options.http,
-        id: options.id,
-        allowClientShm: options.allowClientShm,
-      })
+      running.http = await startHttp({ ...shared, options: options.http })
       log.write('info', `Started HTTPService at ${running.http.address}`)
     }
     starting = 'metrics'
@@ -108,7 +111,8 @@ async function startFaces(running: Running, extra: Extra | undefined): Promise<s
 
 /** Reverse order of the start; false results and timeouts make the exit code 1. */
 async function stop(running: Running): Promise<0 | 1> {
-  const { engine, log, http, options } = running
+  const { engine, log, http, grpc, options } = running
+  grpc?.drain()
   const left = http === undefined ? options.exitTimeoutSeconds : await drainHttp(http, log, options.exitTimeoutSeconds)
   if (left === 0) await http?.stop()
   const clean = await engine.stop(left)
@@ -120,6 +124,7 @@ async function stop(running: Running): Promise<0 | 1> {
 async function stopFaces(running: Running): Promise<void> {
   await running.extra?.stop()
   await running.metrics?.stop()
+  await running.grpc?.stop()
   await running.http?.stop()
 }
 
@@ -195,7 +200,7 @@ function describe(error: unknown): string {
 
 function explainListen(error: unknown, options: ServeOptions, service: string): string {
   if (!(error instanceof Error) || !('code' in error)) return describe(error)
-  const flags = { HTTP: 'http', metrics: 'metrics', console: 'console' } as const
+  const flags = { gRPC: 'grpc', HTTP: 'http', metrics: 'metrics', console: 'console' } as const
   const kind = flags[service as keyof typeof flags]
   const { address, port } = options[kind]
   if (error.code === 'EADDRINUSE') {

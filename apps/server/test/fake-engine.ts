@@ -30,7 +30,7 @@ export function fakeEngine(overrides: Partial<Engine> = {}): Engine {
     statistics: () => [],
     labels: () => undefined,
     infer: (request) => Promise.resolve().then(() => known(request.model, answer(request))),
-    stream: async (request, onResponse) => onResponse(await Promise.resolve(answer(request))),
+    stream: async (request, onResponse) => onResponse(await Promise.resolve(answer(request)), true),
     index: () => Promise.resolve([{ name: 'echo', version: '1', state: 'READY', reason: '' }]),
     load: () => Promise.resolve(),
     unload: () => Promise.resolve(),

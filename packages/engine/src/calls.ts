@@ -2,7 +2,7 @@ import { ConchError } from '@conch/protocol'
 import type { InferRequest, InferResponse } from '@conch/protocol'
 import type { CustomFamily, CustomKind, EngineCalls, NestedCall } from './backend/contract.ts'
 import type { InferContext, LoadOverride } from './contract.ts'
-import type { Flight } from './request.ts'
+import type { Flight, ResponseListener } from './request.ts'
 
 /** A version that can be asked on behalf of a request. */
 interface Target {
@@ -10,7 +10,7 @@ interface Target {
   begin(
     request: InferRequest,
     context: InferContext | undefined,
-    onResponse: ((response: InferResponse) => void) | undefined,
+    onResponse: ResponseListener | undefined,
   ): Flight
 }
 

@@ -1,5 +1,6 @@
 import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { CacheSettings } from './cache/contract.ts'
+import type { ResourceLimit } from './instance/contract.ts'
 import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { ResponseListener, Timings } from './request.ts'
@@ -29,6 +30,11 @@ export interface EngineOptions {
   }
   /** `--cache-config`: where responses are kept; undefined = nowhere. */
   readonly cache?: CacheSettings | undefined
+  /** Where custom backends are looked for; undefined = nowhere. */
+  readonly backendDirectory?: string | undefined
+  readonly rateLimit?: 'execution_count' | 'off' | undefined
+  /** `--rate-limit-resource`: units that there are; what it does not name is as much as the hungriest instance needs. */
+  readonly rateLimitResources?: readonly ResourceLimit[] | undefined
   readonly log: { write(level: LogLevel, text: string): void; readonly verbose: number }
 }
 

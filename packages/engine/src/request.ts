@@ -59,6 +59,9 @@ export interface CacheUse {
   readonly ms: number
 }
 
+/** Takes the responses of a stream; `final`: none will follow. A stream may also end without a last response. */
+export type ResponseListener = (response: InferResponse, final: boolean) => void
+
 /** Who counts a request when it ended; one per model version. */
 export interface FlightOwner {
   ended(flight: Flight, outcome: Outcome): void
@@ -93,7 +96,7 @@ export class Flight implements ActiveRequest {
   readonly outer: Flight | undefined
   readonly #chain: readonly string[]
   #named: readonly string[] | undefined = undefined
-  readonly #onResponse: ((response: InferResponse) => void) | undefined
+  readonly #onResponse: ResponseListener | undefined
   readonly #onError: ((error: ConchError) => void) | undefined
   #responses = 0
   #response: InferResponse | undefined = undefined
@@ -126,7 +129,7 @@ export class Flight implements ActiveRequest {
     if (this.done) return
     if (response !== undefined) {
       if (this.keeper !== undefined && final && this.#responses === 0) this.keeper.keep(response)
-      this.#take(response)
+      this.#take(response, final)
     }
     if (!final) return
     if (this.#onResponse === undefined && this.#responses !== 1) {
@@ -171,10 +174,10 @@ export class Flight implements ActiveRequest {
     return this.#error === undefined ? Promise.resolve(this.#response) : Promise.reject(this.#error as Error)
   }
 
-  #take(response: InferResponse): void {
+  #take(response: InferResponse, final: boolean): void {
     this.#count()
     if (this.#onResponse === undefined) this.#response = response
-    else this.#onResponse(response)
+    else this.#onResponse(response, final)
   }
 
   #count(): void {
@@ -211,7 +214,7 @@ export interface FlightParts {
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
   /** Takes every response of a stream; without it exactly one response is expected. */
-  readonly onResponse: ((response: InferResponse) => void) | undefined
+  readonly onResponse: ResponseListener | undefined
   /** Takes the responses that are errors and end nothing. */
   readonly onError?: ((error: ConchError) => void) | undefined
 }

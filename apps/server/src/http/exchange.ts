@@ -3,12 +3,12 @@ import type { Engine } from '@conch/engine'
 import type { ServerLog } from '../log.ts'
 import type { HttpOptions } from '../options.ts'
 import type { Connection } from './connection.ts'
-import type { HeaderMatch } from './header-forwarding.ts'
+import type { HeaderMatch } from '../header-forwarding.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { InflateBudget } from './inflate-budget.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
-import type { TraceSettings } from './trace-store.ts'
+import type { TraceSettings } from '../trace-store.ts'
 
 /** What the routes stand on; one per listener. */
 export interface Face {

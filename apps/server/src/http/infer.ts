@@ -3,7 +3,7 @@ import type { EncodedResponse, InferRequest, InferResponse } from '@conch/protoc
 import { newTimings } from '@conch/engine'
 import { release } from './body.ts'
 import type { Exchange } from './exchange.ts'
-import { forwardHeaders } from './header-forwarding.ts'
+import { forwardHeaders } from '../header-forwarding.ts'
 import { chooseEncoding } from './headers.ts'
 import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'

@@ -8,7 +8,7 @@ import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
 import { Connections } from './connection.ts'
 import type { Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
-import { compileHeaderPattern } from './header-forwarding.ts'
+import { compileHeaderPattern } from '../header-forwarding.ts'
 import { findHeader } from './headers.ts'
 import { InflateBudget } from './inflate-budget.ts'
 import { JsonWorkers } from './json-workers.ts'
@@ -17,7 +17,7 @@ import { Message } from './message.ts'
 import { addCors, sendError, sendRefusal } from './reply.ts'
 import type { Route } from './routes/v2.ts'
 import { findRoute } from './routes/v2.ts'
-import { TraceSettings } from './trace-store.ts'
+import type { TraceSettings } from '../trace-store.ts'
 
 export interface HttpDependencies {
   readonly engine: Engine
@@ -26,6 +26,7 @@ export interface HttpDependencies {
   /** `name` of the server metadata. */
   readonly id: string
   readonly allowClientShm: boolean
+  readonly trace: TraceSettings
 }
 
 export interface HttpFace {
@@ -41,7 +42,7 @@ export interface HttpFace {
 
 /** The KServe v2 port. Rejects when the address cannot be had or an option makes no sense. */
 export async function startHttp(dependencies: HttpDependencies): Promise<HttpFace> {
-  const { engine, log, options, id, allowClientShm } = dependencies
+  const { engine, log, options, id, allowClientShm, trace } = dependencies
   const face: Face = {
     engine,
     log,
@@ -51,7 +52,7 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
     forward: compileHeaderPattern(options.forwardPattern),
     workers: new JsonWorkers(options.threads),
     inflating: new InflateBudget(Math.max(LIMITS.inflatedBytes, options.maxInputSize)),
-    trace: new TraceSettings(),
+    trace,
     draining: false,
   }
   const connections = new Connections()

@@ -4,7 +4,7 @@ import type { Exchange, Face } from './exchange.ts'
 import type { JsonObject } from './read-json.ts'
 import { requireJsonObject, wrongKind } from './read-json.ts'
 import { sendJson } from './reply.ts'
-import type { TraceChange } from './trace-store.ts'
+import type { TraceChange } from '../trace-store.ts'
 
 /** `/v2/trace/setting` and `/v2/models/{name}/trace/setting`. */
 export async function answerTrace(exchange: Exchange): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ConchError, InferRequest, InferResponse, ModelConfig, Parameters, Tensor } from '@conch/protocol'
-import type { ActiveRequest } from '../request.ts'
+import type { ActiveRequest, ResponseListener } from '../request.ts'
 
 /** Where a version lives and how it was asked to run. */
 export interface BackendContext {
@@ -30,7 +30,7 @@ export interface NestedCall {
   /** Who waits for whom, from the client's own model to the caller; bounded, and checked for circles that never end. */
   readonly chain: readonly string[]
   /** Takes every response of a decoupled model; without it exactly one is expected. */
-  readonly onResponse: ((response: InferResponse) => void) | undefined
+  readonly onResponse: ResponseListener | undefined
   /** Takes the error responses between others; without it the first of them ends the request. */
   readonly onError?: ((error: ConchError) => void) | undefined
 }

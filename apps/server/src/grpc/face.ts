@@ -1,0 +1,26 @@
+import type { Engine } from '@conch/engine'
+import type { HeaderMatch } from '../header-forwarding.ts'
+import type { ServerLog } from '../log.ts'
+import type { GrpcOptions } from '../options.ts'
+import type { TraceSettings } from '../trace-store.ts'
+
+/** What every call of the port works with. */
+export interface Face {
+  readonly engine: Engine
+  readonly log: ServerLog
+  readonly options: GrpcOptions
+  /** `name` of the server metadata. */
+  readonly id: string
+  readonly allowClientShm: boolean
+  readonly trace: TraceSettings
+  readonly forward: HeaderMatch | undefined
+  readonly limits: {
+    /** Bytes of one message, also when it is decompressed. */
+    readonly message: number
+    /** Requests of one stream that are not answered yet. */
+    readonly streamRequests: number
+    /** Bytes of answers that a stream's client has not taken; beyond it the stream ends. */
+    readonly streamBacklog: number
+  }
+  draining: boolean
+}

@@ -1,0 +1,149 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { createServer as createTlsServer } from 'node:tls'
+import type { Engine } from '@conch/engine'
+import { compileHeaderPattern } from '../header-forwarding.ts'
+import type { ServerLog } from '../log.ts'
+import type { GrpcOptions } from '../options.ts'
+import type { TraceSettings } from '../trace-store.ts'
+import { Call } from './call.ts'
+import type { Face } from './face.ts'
+import { Connection } from './http2/connection.ts'
+import type { H2Stream } from './http2/stream.ts'
+import { METHODS } from './service.ts'
+import { GrpcError, STATUS } from './status.ts'
+import { SHUTTING_DOWN } from './stream.ts'
+import { parseTimeout } from './timeout.ts'
+
+export interface GrpcDependencies {
+  readonly engine: Engine
+  readonly log: ServerLog
+  readonly options: GrpcOptions
+  readonly id: string
+  readonly allowClientShm: boolean
+  readonly trace: TraceSettings
+}
+
+export interface GrpcFace {
+  /** `host:port` as it is listened on. */
+  readonly address: string
+  connections(): number
+  /** Refuses new connections and inferences; running calls are answered. */
+  drain(): void
+  /** Ends what is still open. */
+  stop(): Promise<void>
+}
+
+const CONNECTIONS = 10_000
+
+/** The gRPC port. Rejects when the address cannot be had or an option makes no sense. */
+export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFace> {
+  const { options, log } = dependencies
+  const face: Face = {
+    ...dependencies,
+    forward: compileHeaderPattern(options.forwardPattern, 'grpc-header-forward-pattern'),
+    limits: { message: 2 ** 31 - 1, streamRequests: 256, streamBacklog: 64 * 2 ** 20 },
+    draining: false,
+  }
+  const connections = new Set<Connection>()
+  const parts = {
+    pings: options.pings,
+    open: (stream: H2Stream, tooLarge: boolean) => openCall(face, stream, tooLarge),
+    closed: (connection: Connection) => void connections.delete(connection),
+    log: (text: string) => log.write('verbose', `gRPC connection ended: ${text}`),
+  }
+  const take = (socket: Socket): void => {
+    socket.setNoDelay(true)
+    const connection = new Connection(socket, parts)
+    connections.add(connection)
+    if (options.maxAgeMs !== undefined) limitAge(connection, options.maxAgeMs, options.maxAgeGraceMs)
+  }
+  const server = options.tls === undefined ? createServer(take) : openTls(options.tls, take)
+  server.maxConnections = CONNECTIONS
+  await listen(server, options)
+  const { port } = server.address() as AddressInfo
+  return {
+    address: `${options.address}:${port}`,
+    connections: () => connections.size,
+    drain() {
+      face.draining = true
+      server.close()
+      for (const connection of connections) if (connection.calls === 0) connection.leave()
+    },
+    stop() {
+      for (const connection of connections) connection.destroy()
+      return Promise.resolve()
+    },
+  }
+}
+
+function openTls(tls: NonNullable<GrpcOptions['tls']>, take: (socket: Socket) => void): Server {
+  const read = (path: string) => (path === '' ? undefined : readFileSync(path))
+  return createTlsServer(
+    {
+      key: read(tls.key),
+      cert: read(tls.cert),
+      ca: read(tls.root),
+      requestCert: tls.mutual,
+      rejectUnauthorized: tls.mutual,
+      ALPNProtocols: ['h2'],
+    },
+    take,
+  )
+}
+
+/** Asks a client to come back with a new connection once it is old, and insists when the grace is over. */
+function limitAge(connection: Connection, ageMs: number, graceMs: number | undefined): void {
+  setTimeout(() => {
+    connection.leave()
+    if (graceMs !== undefined) setTimeout(() => connection.destroy(), graceMs).unref()
+  }, ageMs).unref()
+}
+
+const JSON_TYPE = 'application/grpc+json'
+
+/** Restricted, then the method itself: the original's order. */
+function openCall(face: Face, stream: H2Stream, tooLarge: boolean): Call {
+  const call = new Call(face, stream)
+  const timeout = call.header('grpc-timeout')
+  const timeoutMs = timeout === undefined ? undefined : parseTimeout(timeout)
+  const reason = tooLarge ? TOO_LARGE : findReason(face, call)
+  if (typeof reason === 'number') {
+    call.refuse(reason)
+    return call
+  }
+  const method = METHODS.get(call.header(':path') ?? '')
+  if (reason === undefined && method !== undefined) call.start(method.open(call), timeoutMs)
+  else call.fail(reason ?? new GrpcError(STATUS.UNIMPLEMENTED, ''))
+  return call
+}
+
+const TOO_LARGE = new GrpcError(STATUS.RESOURCE_EXHAUSTED, 'the metadata is larger than 16384 bytes')
+
+/** Why a call is not begun: a gRPC status, or the HTTP status of what is no gRPC call. */
+function findReason(face: Face, call: Call): GrpcError | number | undefined {
+  if (call.header(':method') !== 'POST') return 405
+  const type = call.header('content-type') ?? ''
+  if (!type.startsWith('application/grpc') || type.startsWith(JSON_TYPE)) return 415
+  const path = call.header(':path') ?? ''
+  if (face.log.verbose > 0) face.log.write('verbose', `gRPC request: ${path}`)
+  const method = METHODS.get(path)
+  if (method === undefined) return new GrpcError(STATUS.UNIMPLEMENTED, '')
+  if (face.draining && method.group === 'inference') return new GrpcError(STATUS.UNAVAILABLE, SHUTTING_DOWN)
+  const restriction = face.options.restricted.get(method.group)
+  const header = restriction && `triton-grpc-protocol-${restriction.header}`
+  if (header === undefined || call.header(header) === restriction?.value) return undefined
+  return new GrpcError(STATUS.UNAVAILABLE, `This protocol is restricted, expecting header '${header}'`)
+}
+
+function listen(server: Server, options: GrpcOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host: options.address, port: options.port, backlog: 1024, reusePort: options.reusePort }, () => {
+      server.off('error', reject)
+      // Errors of accept() (no file descriptor left, for instance) must not end the server.
+      server.on('error', () => undefined)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,20 @@
+import { ConchError } from '@conch/protocol'
+
+const LONG = /^\s*([+-]?\d+)/
+
+/**
+ * A version as the original reads it (C's `stol`): '' and -1 are the latest, what follows the digits is ignored.
+ * Throws INVALID_ARG with its text.
+ */
+export function readVersion(text: string): string {
+  if (text === '') return ''
+  const digits = LONG.exec(text)?.[1]
+  const number = digits === undefined ? undefined : BigInt(digits)
+  if (number === undefined || number >= 2n ** 63n || number < -(2n ** 63n)) {
+    throw new ConchError(
+      'INVALID_ARG',
+      `failed to get model version from specified version string '${text}' (details: stol), version should be an integral value > 0`,
+    )
+  }
+  return number === -1n ? '' : String(number)
+}
