@@ -14,11 +14,10 @@ export interface Flag {
 
 type Row = readonly [name: string, kind: string, help: string, idle?: string]
 
-const CACHE = 'the response cache comes with a later release'
 const TRACE = 'request traces come with a later release'
 const GPU = 'this server has no GPU memory of its own to manage'
 const CLOUD = 'this front door comes with a later release'
-const PLUGIN = 'backends, caches and agents are built in, not loaded from a directory'
+const PLUGIN = 'caches and agents are built in, not loaded from a directory'
 
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   Server: [
@@ -110,16 +109,24 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   Tracing: [['trace-config', 'text*', '<mode>,<setting>=<value> or <setting>=<value>. Repeatable.', TRACE]],
   Backend: [
-    ['backend-directory', 'text', 'Accepted for compatibility.', PLUGIN],
+    [
+      'backend-directory',
+      'text',
+      'Where custom backends are: <directory>/<name>/backend.{ts,js,mjs}. Default: /opt/tritonserver/backends.',
+    ],
     ['backend-config', 'text*', '<backend>,<setting>=<value> or <setting>=<value>. Repeatable.'],
   ],
   'Repository Agent': [['repoagent-directory', 'text', 'Accepted for compatibility.', PLUGIN]],
   'Response Cache': [
-    ['cache-config', 'text*', '<cache>,<setting>=<value>, e.g. local,size=1048576. Repeatable.', CACHE],
+    [
+      'cache-config',
+      'text*',
+      '<cache>,<setting>=<value>, e.g. local,size=1048576 or redis,host=localhost. Repeatable.',
+    ],
     ['cache-directory', 'text', 'Accepted for compatibility.', PLUGIN],
   ],
   'Rate Limiter': [
-    ['rate-limit', 'text', 'execution_count or off. Default: off.', 'the rate limiter comes with a later release'],
+    ['rate-limit', 'text', 'execution_count or off. Default: off.'],
     ['rate-limit-resource', 'text*', '<name>:<count>[:<device>]. Repeatable.'],
   ],
   'Memory and Devices': [
@@ -141,7 +148,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   Deprecated: [
     ['strict-model-config', 'bool', 'Use --disable-auto-complete-config.'],
-    ['response-cache-byte-size', 'int', 'Use --cache-config=local,size=<bytes>.', CACHE],
+    ['response-cache-byte-size', 'int', 'Use --cache-config=local,size=<bytes>.'],
     ['trace-file', 'text', 'Use --trace-config=triton,file=<path>.', TRACE],
     ['trace-level', 'text*', 'Use --trace-config=level=<level>.', TRACE],
     ['trace-rate', 'int', 'Use --trace-config=rate=<n>.', TRACE],

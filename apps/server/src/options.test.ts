@@ -66,6 +66,20 @@ it.each([
     ['--cache-config=local'],
     'cache-config|No cache specified. --cache-config option format is <cache name>,<setting>=<value>. Got local',
   ],
+  [
+    ['--cache-config=local,size=1', '--cache-config=redis,host=h'],
+    'cache-config|found multiple cache configurations, but only a single cache is currently supported',
+  ],
+  [
+    ['--cache-config=local,size=1', '--response-cache-byte-size=1'],
+    'cache-config|Incompatible flags --response-cache-byte-size and --cache-config both provided.',
+  ],
+  [['--rate-limit=sometimes'], 'rate-limit|invalid argument for --rate-limit'],
+  [
+    ['--rate-limit-resource=R'],
+    "rate-limit-resource|--rate-limit-resource option format is '<resource_name>:<count>:<device>'. Got R",
+  ],
+  [['--rate-limit-resource=R:1:gpu'], 'Got R:1:gpu'],
   [['--http-restricted-api=nothing:k=v'], "http-restricted-api|unknown restricted api 'nothing'"],
   [
     ['--http-restricted-api=health:k=v', '--http-restricted-api=health:k2=v2'],
@@ -90,8 +104,34 @@ it('refuses two services on one address and port, names both, and allows port 0 
 })
 
 it('warns once about flags that change nothing, and not when they switch something off', () => {
-  expect(parse('--cache-config=local,size=1048576').notices).toHaveLength(1)
+  expect(parse('--cache-directory=/caches').notices).toHaveLength(1)
   expect(parse('--allow-client-shm=false', '--rate-limit=off').notices).toEqual([])
+})
+
+it('chooses a response cache', () => {
+  expect(parse().cache).toBeUndefined()
+  expect(parse('--cache-config=local,size=1048576').cache).toEqual({ name: 'local', settings: { size: '1048576' } })
+  expect(parse('--response-cache-byte-size=1024').cache).toEqual({ name: 'local', settings: { size: '1024' } })
+  expect(parse('--response-cache-byte-size=0').cache).toBeUndefined()
+  const redis = ['--cache-config=redis,host=h', '--cache-config=redis,port=6379', '--cache-config=redis,user=me']
+  const env = { TRITONCACHE_REDIS_USERNAME: 'other', TRITONCACHE_REDIS_PASSWORD: 'secret' }
+  expect(parseServeOptions(redis, env).cache).toEqual({
+    name: 'redis',
+    settings: { host: 'h', port: '6379', user: 'me', password: 'secret' },
+  })
+})
+
+it('limits rates', () => {
+  expect(parse()).toMatchObject({ rateLimit: 'off', rateLimitResources: [] })
+  const given = ['R:4', 'R:2', 'R:3', 'S:1:0', 'S:5:1'].map((text) => `--rate-limit-resource=${text}`)
+  expect(parse('--rate-limit=EXECUTION_COUNT', ...given)).toMatchObject({
+    rateLimit: 'execution_count',
+    rateLimitResources: [
+      { name: 'R', count: 2, device: undefined },
+      { name: 'S', count: 1, device: 0 },
+      { name: 'S', count: 5, device: 1 },
+    ],
+  })
 })
 
 it('restricts groups by header and value', () => {

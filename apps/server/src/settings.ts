@@ -58,7 +58,7 @@ function isApiGroup(name: string): name is ApiGroup {
   return API_GROUPS.has(name)
 }
 
-/** A setting of `--backend-config`, `--trace-config`, `--cache-config` or `--metrics-config`; owner '' = all. */
+/** A setting of `--backend-config`, `--trace-config` or `--metrics-config`; owner '' = all. */
 export interface OwnedSetting {
   readonly owner: string
   readonly name: string
@@ -78,16 +78,6 @@ export function parseOwnedSetting(flag: string, text: string, what: string): Own
     value: text.slice(equals + 1),
   }
   if (setting.name === '' || setting.value === '') throw new UsageError(flag, format)
-  return setting
-}
-
-function parseCacheSetting(text: string): OwnedSetting {
-  const format = `--cache-config option format is <cache name>,<setting>=<value>. Got ${text}`
-  const comma = text.indexOf(',')
-  if (comma <= 0) throw new UsageError('cache-config', `No cache specified. ${format}`)
-  const equals = text.indexOf('=', comma + 1)
-  const setting = { owner: text.slice(0, comma), name: text.slice(comma + 1, equals), value: text.slice(equals + 1) }
-  if (equals < 0 || setting.name === '' || setting.value === '') throw new UsageError('cache-config', format)
   return setting
 }
 
@@ -117,34 +107,11 @@ export function groupSettings(settings: readonly OwnedSetting[]): Record<string,
   return groups
 }
 
-/** Checks `<gpu>:<value>`, `<name>:<count>[:<device>]` and the like: two or more parts, numbers where `numbers` says so. */
+/** Checks `<gpu>:<value>`: two numbers. */
 export function checkParts(flag: string, text: string, format: string): void {
   const parts = text.split(':')
-  const [first = '', ...rest] = parts
-  const numeric = (part: string) => /^\d+(\.\d+)?$/.test(part)
-  const nameFirst = format.startsWith('<resource_name>')
-  const fine =
-    parts.length >= 2 &&
-    parts.length <= (nameFirst ? 3 : 2) &&
-    rest.every(numeric) &&
-    (nameFirst ? first !== '' : numeric(first))
-  if (!fine) throw new UsageError(flag, `--${flag} option format is '${format}'. Got ${text}`)
-}
-
-export function checkCaches(values: readonly string[], deprecatedGiven: boolean): void {
-  const caches = new Set(values.map((text) => parseCacheSetting(text).owner))
-  if (caches.size > 1) {
-    throw new UsageError(
-      'cache-config',
-      'found multiple cache configurations, but only a single cache is currently supported',
-    )
-  }
-  if (caches.size > 0 && deprecatedGiven) {
-    throw new UsageError(
-      'cache-config',
-      'Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one or the other.',
-    )
-  }
+  if (parts.length === 2 && parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return
+  throw new UsageError(flag, `--${flag} option format is '${format}'. Got ${text}`)
 }
 
 export function checkHostPolicy(text: string): void {

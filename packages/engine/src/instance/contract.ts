@@ -22,3 +22,11 @@ export interface InstancePool {
   /** Those that cannot be taken now: at work, or not healthy. */
   readonly busy: number
 }
+
+/** Units of a resource that there are for instances to share. */
+export interface ResourceLimit {
+  readonly name: string
+  readonly count: number
+  /** Undefined = on each device. */
+  readonly device: number | undefined
+}
