@@ -2,7 +2,7 @@ import { ConchError } from '@conch/protocol'
 import type { IndexEntry } from '@conch/engine'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
 import type { Face } from './face.ts'
-import type { Fields } from './service.ts'
+import type { Fields } from './fields.ts'
 import { readVersion } from './version-text.ts'
 
 function checkAlive({ engine }: Face): void {

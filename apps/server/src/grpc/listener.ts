@@ -11,6 +11,7 @@ import type { Face } from './face.ts'
 import { Connection } from './http2/connection.ts'
 import type { H2Stream } from './http2/stream.ts'
 import { METHODS } from './service.ts'
+import type { Method } from './service.ts'
 import { GrpcError, STATUS } from './status.ts'
 import { SHUTTING_DOWN } from './stream.ts'
 import { parseTimeout } from './timeout.ts'
@@ -130,9 +131,14 @@ function findReason(face: Face, call: Call): GrpcError | number | undefined {
   const method = METHODS.get(path)
   if (method === undefined) return new GrpcError(STATUS.UNIMPLEMENTED, '')
   if (face.draining && method.group === 'inference') return new GrpcError(STATUS.UNAVAILABLE, SHUTTING_DOWN)
-  const restriction = face.options.restricted.get(method.group)
-  const header = restriction && `triton-grpc-protocol-${restriction.header}`
-  if (header === undefined || call.header(header) === restriction?.value) return undefined
+  return findRestriction(face, call, method)
+}
+
+function findRestriction(face: Face, call: Call, { group }: Method): GrpcError | undefined {
+  const restriction = face.options.restricted.get(group)
+  if (restriction === undefined) return undefined
+  const header = `triton-grpc-protocol-${restriction.header}`
+  if (call.header(header) === restriction.value) return undefined
   return new GrpcError(STATUS.UNAVAILABLE, `This protocol is restricted, expecting header '${header}'`)
 }
 

@@ -15,14 +15,13 @@ import {
   serverReady,
   unloadModel,
 } from './facts.ts'
+import type { Fields } from './fields.ts'
 import { UnaryInfer } from './infer.ts'
 import { StreamInfer } from './stream.ts'
 import { cudaStatus, refuseRegister, refuseUnregister, systemStatus } from './shared-memory.ts'
 import { logSettings, traceSetting } from './settings.ts'
 import { UnaryCall } from './unary.ts'
 
-/** A message by its field names; see decodeMessage for what is always there. */
-export type Fields = Readonly<Record<string, unknown>>
 type Answer = (face: Face, request: Fields) => Fields | Promise<Fields>
 
 export interface Method {

@@ -1,7 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { TraceChange, TraceValues } from '../trace-store.ts'
 import type { Face } from './face.ts'
-import type { Fields } from './service.ts'
+import type { Fields } from './fields.ts'
 
 /** TraceSetting (reference: gRPC §3). An empty map reads. */
 export function traceSetting({ engine, trace }: Face, request: Fields): Fields {

@@ -1,7 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { InferRequest } from '@conch/protocol'
 import type { Face } from './face.ts'
-import type { Fields } from './service.ts'
+import type { Fields } from './fields.ts'
 
 /** No region can be registered in this release, so the list of all is empty and a named one is unknown. */
 export function systemStatus(_: Face, request: Fields): Fields {

@@ -1,5 +1,7 @@
 import { encodeStreamMessage, readInferMessage } from '@conch/protocol'
-import type { InferMessage, InferResponse, StreamAnswer } from '@conch/protocol'
+import { newTimings } from '@conch/engine'
+import type { Timings } from '@conch/engine'
+import type { ConchError, InferMessage, InferResponse, StreamAnswer } from '@conch/protocol'
 import type { Call, CallHandler } from './call.ts'
 import { prepareRequest, rank } from './prepare-request.ts'
 import type { Prepared } from './prepare-request.ts'
@@ -60,27 +62,30 @@ export class StreamInfer implements CallHandler {
   async #runOrdered(message: InferMessage, { request }: Prepared): Promise<void> {
     const turn = this.#newTurn()
     const { engine } = this.#call.face
+    const timings = newTimings()
     try {
-      const response = await engine.infer(request, { signal: this.#call.signal })
+      const response = await engine.infer(request, { signal: this.#call.signal, timings })
       this.#take(turn, { error: '', response: rank(this.#call.face, request, response), final: true })
     } catch (error) {
-      this.#take(turn, this.#failure(message, error))
+      this.#take(turn, this.#failure(message, error, { timings, final: true }))
     }
     this.#settle()
   }
 
   async #runDecoupled(message: InferMessage, { request, emptyFinal }: Prepared): Promise<void> {
     const { engine } = this.#call.face
+    const timings = newTimings()
     let saidFinal = false
+    const onError = (error: ConchError) => this.#send(this.#failure(message, error, { timings, final: false }))
     const send = (response: InferResponse, final: boolean): void => {
       saidFinal ||= final
       this.#send({ error: '', response: rank(this.#call.face, request, response), final })
     }
     try {
-      await engine.stream(request, send, { signal: this.#call.signal })
+      await engine.stream(request, send, { signal: this.#call.signal, timings, onError })
       if (emptyFinal && !saidFinal) this.#send({ error: '', response: blank(message), final: true })
     } catch (error) {
-      this.#send(this.#failure(message, error))
+      this.#send(this.#failure(message, error, { timings, final: true }))
     }
     this.#settle()
   }
@@ -108,10 +113,15 @@ export class StreamInfer implements CallHandler {
     call.fail(new GrpcError(STATUS.RESOURCE_EXHAUSTED, text))
   }
 
-  /** An error of the model; before it was run, the message has the id alone. */
-  #failure(message: InferMessage, error: unknown): StreamAnswer {
+  /** An error of the model; one that came before the model had the request carries the id alone. */
+  #failure(
+    message: InferMessage,
+    error: unknown,
+    state: { readonly timings: Timings; readonly final: boolean },
+  ): StreamAnswer {
+    if (state.timings.queued === 0) return refusal(message, error)
     if (this.#strict) this.#call.fail(error)
-    return { error: describeError(error).message, response: blank(message), final: true }
+    return { error: describeError(error).message, response: blank(message), final: state.final }
   }
 
   #settle(): void {

@@ -1,11 +1,9 @@
 import type { Duplex } from 'node:stream'
 import {
   DEFAULT_FRAME_SIZE,
-  DEFAULT_WINDOW,
   FLAG,
   FRAME,
   H2_ERROR,
-  HpackDecoder,
   HpackError,
   MAX_WINDOW,
   PREFACE,
@@ -14,16 +12,19 @@ import {
 } from '@conch/protocol'
 import { ConnectionError, FrameReader } from './frame-reader.ts'
 import type { FrameHeader, FrameSink } from './frame-reader.ts'
+import { HeaderBlocks } from './header-blocks.ts'
+import type { HeaderBlock } from './header-blocks.ts'
 import { checkHeaders, stripPadding } from './headers.ts'
 import { Allowance, LIMITS } from './limits.ts'
-import { Output } from './output.ts'
 import { PingRules } from './ping-rules.ts'
 import type { PingPolicy } from './ping-rules.ts'
+import { Sender } from './sender.ts'
 import { H2Stream } from './stream.ts'
 import type { StreamHandler, StreamOwner } from './stream.ts'
 
 /** Milliseconds in which a client that was told off may still read why. */
 const LINGER = 1_000
+const NO_PAYLOAD = new Uint8Array(8)
 
 export interface ConnectionParts {
   readonly pings: PingPolicy
@@ -40,12 +41,10 @@ export interface ConnectionParts {
 export class Connection implements FrameSink, StreamOwner {
   readonly #socket: Duplex
   readonly #parts: ConnectionParts
-  readonly #output: Output
+  readonly #sender: Sender
   readonly #reader = new FrameReader(this)
-  readonly #headers = new HpackDecoder(LIMITS.headerList)
+  readonly #blocks = new HeaderBlocks()
   readonly #streams = new Map<number, H2Stream>()
-  /** Streams that wait for the connection's window or for the socket. */
-  readonly #blocked = new Set<H2Stream>()
   readonly #idleFrames = new Allowance(LIMITS.idleFrames)
   readonly #resets = new Allowance(LIMITS.resets)
   readonly #pings: PingRules
@@ -53,23 +52,39 @@ export class Connection implements FrameSink, StreamOwner {
   #prefaceLeft = PREFACE.length
   #greeted = false
   #lastStream = 0
-  /** A header block that goes on in CONTINUATION frames. */
-  #block: { header: FrameHeader; bytes: Uint8Array } | undefined = undefined
-  #window = DEFAULT_WINDOW
-  #streamWindow = DEFAULT_WINDOW
-  #frameSize = DEFAULT_FRAME_SIZE
   /** Bytes that the client may still send on all streams, and those it was not yet told it may. */
   #allowed: number = LIMITS.connectionWindow
   #owed = 0
   #leaving = false
   #closed = false
+  /** By frame type. */
+  readonly #takers: Readonly<Record<number, (header: FrameHeader, payload: Uint8Array) => void>> = {
+    [FRAME.HEADERS]: (header, payload) => this.#takeHeaders(this.#blocks.begin(header, payload)),
+    [FRAME.CONTINUATION]: (header, payload) => {
+      if (payload.length === 0) this.#countIdle()
+      this.#takeHeaders(this.#blocks.goOn(header, payload))
+    },
+    [FRAME.DATA]: (header, payload) => this.#takePadded(header, payload),
+    [FRAME.WINDOW_UPDATE]: (header, payload) => this.#widen(header, payload),
+    [FRAME.RST_STREAM]: (header, payload) => this.#takeReset(header, payload),
+    [FRAME.SETTINGS]: (header, payload) => this.#takeSettings(header, payload),
+    [FRAME.PING]: (header, payload) => this.#takePing(header, payload),
+    [FRAME.PUSH_PROMISE]: () => refuse('clients do not push'),
+    [FRAME.PRIORITY]: (header, payload) => {
+      this.#countIdle()
+      if (header.stream === 0 || payload.length !== 5) refuse('a bad PRIORITY frame')
+    },
+    [FRAME.GOAWAY]: (header) => {
+      if (header.stream !== 0) refuse('GOAWAY on a stream')
+    },
+  }
 
   constructor(socket: Duplex, parts: ConnectionParts) {
     this.#socket = socket
     this.#parts = parts
-    this.#output = new Output(socket)
+    this.#sender = new Sender(socket)
     this.#pings = new PingRules(parts.pings, {
-      ping: () => this.#sendPing(),
+      ping: () => this.#sender.ping(NO_PAYLOAD, 0),
       lost: () => this.#socket.destroy(),
       calls: () => this.#streams.size,
     })
@@ -79,7 +94,7 @@ export class Connection implements FrameSink, StreamOwner {
     socket.on('error', () => undefined)
     socket.on('end', () => this.#socket.end())
     socket.on('close', () => this.#close())
-    this.#sendSettings()
+    this.#sender.settings()
   }
 
   get calls(): number {
@@ -90,7 +105,7 @@ export class Connection implements FrameSink, StreamOwner {
   leave(): void {
     if (this.#leaving) return
     this.#leaving = true
-    this.#goAway(H2_ERROR.NO_ERROR, '')
+    this.#sender.goAway(this.#lastStream, H2_ERROR.NO_ERROR, '')
     this.#endWhenDone()
   }
 
@@ -99,7 +114,7 @@ export class Connection implements FrameSink, StreamOwner {
   }
 
   #take(chunk: Buffer): void {
-    this.#output.hold()
+    this.#sender.output.hold()
     try {
       const rest = this.#prefaceLeft > 0 ? this.#checkPreface(chunk) : chunk
       if (rest.length > 0) this.#reader.push(rest)
@@ -107,7 +122,7 @@ export class Connection implements FrameSink, StreamOwner {
     } catch (error) {
       this.#fail(error)
     }
-    this.#output.release()
+    this.#sender.output.release()
   }
 
   #checkPreface(chunk: Buffer): Buffer {
@@ -125,8 +140,8 @@ export class Connection implements FrameSink, StreamOwner {
     const code = known ? error.code : error instanceof HpackError ? H2_ERROR.COMPRESSION_ERROR : H2_ERROR.INTERNAL_ERROR
     const text = error instanceof Error ? error.message : String(error)
     this.#parts.log(text)
-    this.#goAway(code, text)
-    this.#output.flush()
+    this.#sender.goAway(this.#lastStream, code, text)
+    this.#sender.output.flush()
     this.#socket.removeAllListeners('data')
     this.#socket.resume()
     this.#socket.end()
@@ -150,47 +165,15 @@ export class Connection implements FrameSink, StreamOwner {
 
   frame(header: FrameHeader, payload: Uint8Array): void {
     if (!this.#greeted && header.type !== FRAME.SETTINGS) refuse('the first frame must be SETTINGS')
-    if (this.#block !== undefined && header.type !== FRAME.CONTINUATION) refuse('a header block was interrupted')
-    switch (header.type) {
-      case FRAME.HEADERS:
-        this.#beginBlock(header, payload)
-        break
-      case FRAME.CONTINUATION:
-        this.#continueBlock(header, payload)
-        break
-      case FRAME.DATA:
-        this.#takePadded(header, payload)
-        break
-      case FRAME.WINDOW_UPDATE:
-        this.#widen(header, payload)
-        break
-      case FRAME.RST_STREAM:
-        this.#takeReset(header, payload)
-        break
-      case FRAME.SETTINGS:
-        this.#takeSettings(header, payload)
-        break
-      case FRAME.PING:
-        this.#takePing(header, payload)
-        break
-      case FRAME.PRIORITY:
-        this.#countIdle()
-        if (header.stream === 0 || payload.length !== 5) refuse('a bad PRIORITY frame')
-        break
-      case FRAME.PUSH_PROMISE:
-        refuse('clients do not push')
-        break
-      case FRAME.GOAWAY:
-        if (header.stream !== 0) refuse('GOAWAY on a stream')
-        break
-      default:
-        this.#countIdle()
-    }
+    if (this.#blocks.isOpen && header.type !== FRAME.CONTINUATION) refuse('a header block was interrupted')
+    const take = this.#takers[header.type]
+    if (take === undefined) this.#countIdle()
+    else take(header, payload)
   }
 
   data(header: FrameHeader, piece: Uint8Array, last: boolean): void {
     if (!this.#greeted) refuse('the first frame must be SETTINGS')
-    if (this.#block !== undefined) refuse('a header block was interrupted')
+    if (this.#blocks.isOpen) refuse('a header block was interrupted')
     const ends = last && (header.flags & FLAG.END_STREAM) !== 0
     if (piece.length === 0 && !ends) this.#countIdle()
     this.#takeData(header.stream, piece, ends)
@@ -237,29 +220,10 @@ export class Connection implements FrameSink, StreamOwner {
     if (stream.localClosed) this.#forget(stream)
   }
 
-  #beginBlock(header: FrameHeader, payload: Uint8Array): void {
-    if (header.stream === 0 || header.stream % 2 === 0) refuse('HEADERS on a stream that is not a client’s')
-    const block = stripPadding(header, payload)
-    if ((header.flags & FLAG.END_HEADERS) !== 0) this.#takeHeaders(header, block)
-    else this.#block = { header, bytes: block.slice() }
-  }
-
-  #continueBlock(header: FrameHeader, payload: Uint8Array): void {
-    const block = this.#block
-    if (block === undefined || block.header.stream !== header.stream) refuse('CONTINUATION without HEADERS')
-    if (payload.length === 0) this.#countIdle()
-    const size = block.bytes.length + payload.length
-    if (size > LIMITS.headerBlock)
-      throw new ConnectionError(H2_ERROR.ENHANCE_YOUR_CALM, `headers of over ${size} bytes`)
-    const bytes = new Uint8Array(size)
-    bytes.set(block.bytes)
-    bytes.set(payload, block.bytes.length)
-    this.#block = (header.flags & FLAG.END_HEADERS) === 0 ? { header: block.header, bytes } : undefined
-    if (this.#block === undefined) this.#takeHeaders(block.header, bytes)
-  }
-
-  #takeHeaders({ stream: id, flags }: FrameHeader, block: Uint8Array): void {
-    const list = this.#headers.decode(block)
+  #takeHeaders(block: HeaderBlock | undefined): void {
+    if (block === undefined) return
+    const { header, list } = block
+    const { stream: id, flags } = header
     const known = this.#streams.get(id)
     const ends = (flags & FLAG.END_STREAM) !== 0
     if (known !== undefined) {
@@ -270,9 +234,9 @@ export class Connection implements FrameSink, StreamOwner {
     }
     if (id <= this.#lastStream) throw new ConnectionError(H2_ERROR.STREAM_CLOSED, 'HEADERS on a closed stream')
     this.#lastStream = id
-    if (this.#leaving || this.#streams.size >= LIMITS.streams) return this.#sendReset(id, H2_ERROR.REFUSED_STREAM)
-    if (list !== undefined && !checkHeaders(list)) return this.#sendReset(id, H2_ERROR.PROTOCOL_ERROR)
-    const stream = new H2Stream(this, { id, headers: list ?? [], window: this.#streamWindow })
+    if (this.#leaving || this.#streams.size >= LIMITS.streams) return this.#sender.reset(id, H2_ERROR.REFUSED_STREAM)
+    if (list !== undefined && !checkHeaders(list)) return this.#sender.reset(id, H2_ERROR.PROTOCOL_ERROR)
+    const stream = new H2Stream(this, { id, headers: list ?? [], window: this.#sender.streamWindow })
     this.#streams.set(id, stream)
     this.#pings.work()
     stream.handler = this.#parts.open(stream, list === undefined)
@@ -283,8 +247,7 @@ export class Connection implements FrameSink, StreamOwner {
     if (payload.length !== 4) throw new ConnectionError(H2_ERROR.FRAME_SIZE_ERROR, 'a bad WINDOW_UPDATE')
     const more = readUint32(payload, 0) & MAX_WINDOW
     if (id === 0) {
-      this.#window += more
-      if (more === 0 || this.#window > MAX_WINDOW)
+      if (more === 0 || !this.#sender.widen(more))
         throw new ConnectionError(H2_ERROR.FLOW_CONTROL_ERROR, 'a bad window')
       this.#pumpBlocked()
       return
@@ -320,19 +283,19 @@ export class Connection implements FrameSink, StreamOwner {
     for (let at = 0; at < size; at += 6) {
       this.#apply(((payload[at] ?? 0) << 8) + (payload[at + 1] ?? 0), readUint32(payload, at + 2))
     }
-    this.#output.frame({ size: 0, type: FRAME.SETTINGS, flags: FLAG.ACK, stream: 0 })
+    this.#sender.acknowledgeSettings()
   }
 
   #apply(setting: number, value: number): void {
     if (setting === SETTING.MAX_FRAME_SIZE) {
       if (value < DEFAULT_FRAME_SIZE || value > 2 ** 24 - 1) refuse('a bad frame size')
-      this.#frameSize = value
+      this.#sender.frameSize = value
     } else if (setting === SETTING.ENABLE_PUSH) {
       if (value > 1) refuse('a bad ENABLE_PUSH')
     } else if (setting === SETTING.INITIAL_WINDOW_SIZE) {
       if (value > MAX_WINDOW) throw new ConnectionError(H2_ERROR.FLOW_CONTROL_ERROR, 'a bad window size')
-      const change = value - this.#streamWindow
-      this.#streamWindow = value
+      const change = value - this.#sender.streamWindow
+      this.#sender.streamWindow = value
       for (const stream of this.#streams.values()) {
         stream.window += change
         if (stream.window > MAX_WINDOW) throw new ConnectionError(H2_ERROR.FLOW_CONTROL_ERROR, 'a bad window size')
@@ -347,8 +310,7 @@ export class Connection implements FrameSink, StreamOwner {
     if ((flags & FLAG.ACK) !== 0) return this.#pings.answered()
     this.#countIdle()
     if (!this.#pings.accept()) throw new ConnectionError(H2_ERROR.ENHANCE_YOUR_CALM, 'too_many_pings')
-    this.#output.frame({ size: 8, type: FRAME.PING, flags: FLAG.ACK, stream: 0 })
-    this.#output.bytes(payload)
+    this.#sender.ping(payload, FLAG.ACK)
   }
 
   #countIdle(): void {
@@ -358,29 +320,9 @@ export class Connection implements FrameSink, StreamOwner {
 
   // Frames out
 
-  #sendSettings(): void {
-    const settings = [
-      [SETTING.MAX_CONCURRENT_STREAMS, LIMITS.streams],
-      [SETTING.INITIAL_WINDOW_SIZE, LIMITS.streamWindow],
-      [SETTING.MAX_FRAME_SIZE, LIMITS.frame],
-      [SETTING.MAX_HEADER_LIST_SIZE, LIMITS.headerList],
-    ] as const
-    this.#output.frame({ size: settings.length * 6, type: FRAME.SETTINGS, flags: 0, stream: 0 })
-    for (const [setting, value] of settings) {
-      this.#output.bytes(Uint8Array.of(0, setting))
-      this.#output.uint32(value)
-    }
-    this.#sendWindow(0, LIMITS.connectionWindow - DEFAULT_WINDOW)
-  }
-
-  #sendWindow(stream: number, more: number): void {
-    this.#output.frame({ size: 4, type: FRAME.WINDOW_UPDATE, flags: 0, stream })
-    this.#output.uint32(more)
-  }
-
   #grantConnection(): void {
     if (this.#owed < LIMITS.connectionWindow / 2) return
-    this.#sendWindow(0, this.#owed)
+    this.#sender.allow(0, this.#owed)
     this.#allowed += this.#owed
     this.#owed = 0
   }
@@ -388,74 +330,37 @@ export class Connection implements FrameSink, StreamOwner {
   /** Lets the client send more on a stream once it owes more than `least`. */
   grant(stream: H2Stream, least: number): void {
     if (stream.paused || stream.remoteClosed || stream.owed <= least) return
-    this.#sendWindow(stream.id, stream.owed)
+    this.#sender.allow(stream.id, stream.owed)
     stream.allowed += stream.owed
     stream.owed = 0
   }
 
   writeHeaders(stream: H2Stream, block: Uint8Array, end: boolean): void {
-    const flags = FLAG.END_HEADERS | (end ? FLAG.END_STREAM : 0)
-    this.#output.frame({ size: block.length, type: FRAME.HEADERS, flags, stream: stream.id })
-    this.#output.bytes(block)
+    this.#sender.headers(stream.id, block, end)
     this.#pings.work()
     if (end) this.#endLocal(stream)
   }
 
-  /** Sends what waits on a stream, as far as both windows and the socket allow. */
   pump(stream: H2Stream): void {
-    const { waiting } = stream
-    while (waiting.length > 0) {
-      const next = waiting[0]
-      if (next === undefined) break
-      if ('trailers' in next) {
-        waiting.length = 0
-        this.writeHeaders(stream, next.trailers, true)
-        break
-      }
-      const size = Math.min(next.bytes.length - next.from, stream.window, this.#window, this.#frameSize)
-      if (size <= 0 || this.#output.unsent > LIMITS.unsent) {
-        this.#blocked.add(stream)
-        return
-      }
-      this.#sendData(
-        stream,
-        next.from === 0 && size === next.bytes.length ? next.bytes : next.bytes.subarray(next.from, next.from + size),
-      )
-      next.from += size
-      if (next.from === next.bytes.length) waiting.shift()
-    }
-    this.#blocked.delete(stream)
-    if (stream.backlog === 0) stream.handler?.drained()
-  }
-
-  #sendData(stream: H2Stream, bytes: Uint8Array): void {
-    stream.window -= bytes.length
-    stream.backlog -= bytes.length
-    this.#window -= bytes.length
-    this.#output.frame({ size: bytes.length, type: FRAME.DATA, flags: 0, stream: stream.id })
-    this.#output.bytes(bytes)
-    // Only what has been written counts as unsent: large bodies are written as they are cut.
-    if (bytes.length >= DEFAULT_FRAME_SIZE / 2) this.#output.flush()
+    const trailers = this.#sender.pump(stream)
+    if (trailers !== undefined) this.writeHeaders(stream, trailers, true)
+    else if (stream.backlog === 0) stream.handler?.drained()
   }
 
   #pumpBlocked(): void {
-    for (const stream of this.#blocked) this.pump(stream)
+    for (const stream of this.#sender.blocked) this.pump(stream)
   }
 
   #endLocal(stream: H2Stream): void {
     stream.localClosed = true
-    if (stream.remoteClosed) {
-      this.#forget(stream)
-      return
-    }
     // The client still sends what nobody reads.
-    this.#sendReset(stream.id, H2_ERROR.NO_ERROR)
+    if (!stream.remoteClosed) this.#sender.reset(stream.id, H2_ERROR.NO_ERROR)
     this.#forget(stream)
   }
 
   reset(stream: H2Stream, code: number): void {
     if (!this.#streams.has(stream.id)) return
-    this.#sendReset(stream.id, code)
+    this.#sender.reset(stream.id, code)
     this.#drop(stream)
   }
 
@@ -471,33 +376,14 @@ export class Connection implements FrameSink, StreamOwner {
 
   #forget(stream: H2Stream): void {
     this.#streams.delete(stream.id)
-    this.#blocked.delete(stream)
+    this.#sender.forget(stream)
     this.#endWhenDone()
   }
 
   #endWhenDone(): void {
     if (!this.#leaving || this.#streams.size > 0) return
-    this.#output.flush()
+    this.#sender.output.flush()
     this.#socket.end()
-  }
-
-  #sendReset(stream: number, code: number): void {
-    this.#output.frame({ size: 4, type: FRAME.RST_STREAM, flags: 0, stream })
-    this.#output.uint32(code)
-  }
-
-  #sendPing(): void {
-    this.#output.frame({ size: 8, type: FRAME.PING, flags: 0, stream: 0 })
-    this.#output.uint32(0)
-    this.#output.uint32(0)
-  }
-
-  #goAway(code: number, text: string): void {
-    const reason = Buffer.from(text.slice(0, 100))
-    this.#output.frame({ size: 8 + reason.length, type: FRAME.GOAWAY, flags: 0, stream: 0 })
-    this.#output.uint32(this.#lastStream)
-    this.#output.uint32(code)
-    this.#output.bytes(reason)
   }
 }
 

@@ -1,4 +1,4 @@
-import { FLAG, FRAME, FRAME_HEADER, H2_ERROR } from '@conch/protocol'
+import { FLAG, FRAME, FRAME_HEADER, H2_ERROR, readUint32 } from '@conch/protocol'
 import { LIMITS } from './limits.ts'
 
 export interface FrameHeader {
@@ -65,17 +65,15 @@ export class FrameReader {
   }
 
   #begin(bytes: Uint8Array, at: number): void {
-    const size = ((bytes[at] ?? 0) << 16) + ((bytes[at + 1] ?? 0) << 8) + (bytes[at + 2] ?? 0)
-    const type = bytes[at + 3] ?? 0
-    const flags = bytes[at + 4] ?? 0
-    const stream =
-      ((bytes[at + 5] ?? 0) & 0x7f) * 2 ** 24 +
-      ((bytes[at + 6] ?? 0) << 16) +
-      ((bytes[at + 7] ?? 0) << 8) +
-      (bytes[at + 8] ?? 0)
-    const most = type === FRAME.DATA ? LIMITS.frame : LIMITS.controlFrame
+    const size = readUint32(bytes, at) >>> 8
+    const header = {
+      size,
+      type: bytes[at + 3] ?? 0,
+      flags: bytes[at + 4] ?? 0,
+      stream: readUint32(bytes, at + 5) % 2 ** 31,
+    }
+    const most = header.type === FRAME.DATA ? LIMITS.frame : LIMITS.controlFrame
     if (size > most) throw new ConnectionError(H2_ERROR.FRAME_SIZE_ERROR, `a frame of ${size} bytes`)
-    const header = { type, flags, stream, size }
     if (size > 0) {
       this.#frame = header
       this.#left = size

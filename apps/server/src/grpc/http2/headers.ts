@@ -21,17 +21,16 @@ const FORBIDDEN = new Set(['connection', 'keep-alive', 'proxy-connection', 'tran
 /** Whether a request's headers are well-formed: pseudo fields first and once, lower-case names, nothing of HTTP/1's connections. */
 export function checkHeaders(list: HeaderList): boolean {
   const pseudo = new Set<string>()
-  let regular = false
-  for (let i = 0; i < list.length; i += 2) {
-    const name = list[i] ?? ''
-    if (name.startsWith(':')) {
-      if (regular || pseudo.has(name)) return false
-      pseudo.add(name)
-      continue
-    }
-    regular = true
-    if (name === '' || FORBIDDEN.has(name) || name !== name.toLowerCase()) return false
-    if (name === 'te' && list[i + 1] !== 'trailers') return false
-  }
-  return pseudo.has(':method') && pseudo.has(':path') && pseudo.has(':scheme') && pseudo.size <= 4
+  let at = 0
+  for (; list[at]?.startsWith(':') === true; at += 2) pseudo.add(list[at] ?? '')
+  if (pseudo.size !== at / 2 || pseudo.size > 4 || !NEEDED.every((name) => pseudo.has(name))) return false
+  for (; at < list.length; at += 2) if (!isRegular(list[at] ?? '', list[at + 1])) return false
+  return true
+}
+
+const NEEDED = [':method', ':path', ':scheme']
+
+function isRegular(name: string, value: string | undefined): boolean {
+  if (name === '' || name.startsWith(':') || FORBIDDEN.has(name)) return false
+  return name === name.toLowerCase() && (name !== 'te' || value === 'trailers')
 }
