@@ -46,14 +46,14 @@ _NUMPY_OF_CONFIG["TYPE_STRING"] = np.object_
 
 def get_input_tensor_by_name(inference_request: InferenceRequest, name: str) -> Tensor | None:
     for tensor in inference_request.inputs():
-        if tensor.name() == name:
+        if tensor._name == name:
             return tensor
     return None
 
 
 def get_output_tensor_by_name(inference_response: InferenceResponse, name: str) -> Tensor | None:
     for tensor in inference_response.output_tensors():
-        if tensor.name() == name:
+        if tensor._name == name:
             return tensor
     return None
 

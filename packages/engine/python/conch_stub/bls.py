@@ -135,7 +135,11 @@ def start_request(request: InferenceRequest, decoupled: bool):
             nonlocal settled
             if not settled and is_done():
                 settled = True
-                loop.call_soon_threadsafe(settle, answers)
+                try:
+                    loop.call_soon_threadsafe(settle, answers)
+                except RuntimeError:
+                    # The loop was closed meanwhile: nobody waits any more.
+                    pass
 
         return on_reply
 

@@ -38,6 +38,8 @@ class Connection:
         self._calls = 0
         self._writing = threading.Lock()
         self._announced = responses.size
+        #: Grows with every write: whether anything goes on.
+        self.writes = 0
         #: What `__del__` methods want to say: they may run anywhere, so they may not wait for a lock.
         self._posted: deque[str] = deque()
         self._released: deque[list[int]] = deque()
@@ -182,6 +184,7 @@ class Connection:
             self._write(b"".join(frames))
 
     def _write(self, data: bytes) -> None:
+        self.writes += 1
         try:
             self.sock.sendall(data)
         except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from .batch import run_batch
@@ -58,6 +59,9 @@ def _initialize(session: Session, header: dict) -> None:
         return
     session.model = model
     session.serving = True
+    # What was imported stays: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
     flush_streams()
     session.connection.send(f'{{"t":"ready","is_ready":{"true" if hasattr(model, "is_ready") else "false"}}}')
 

@@ -129,6 +129,9 @@ def bare_tensor(name: str, datatype: str, shape: tuple[int, ...] | list[int]) ->
     return tensor
 
 
+_new = Tensor.__new__
+
+
 class Received:
     """Where the tensors of one frame lie, while anybody still needs to look."""
 
@@ -140,8 +143,11 @@ class Received:
         self._lease = lease
 
     def tensor(self, entry: list) -> Tensor:
-        name, datatype, shape, place, offset, size = entry
-        tensor = bare_tensor(name, datatype, shape)
+        tensor = _new(Tensor)
+        tensor._name, datatype, shape, place, offset, size = entry
+        tensor._datatype = datatype
+        tensor._shape = shape
+        tensor._array = tensor._data = tensor._device = None
         if place == 1:
             tensor._data = self._arena.view(offset, size, self._lease)
         else:
