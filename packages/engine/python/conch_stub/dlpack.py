@@ -64,6 +64,7 @@ _api.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, _Destructor)
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", _api))
 _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", _api))
 _set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", _api))
+_set_destructor = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(("PyCapsule_SetDestructor", _api))
 
 _FRESH, _USED = b"dltensor", b"used_dlpack"
 
@@ -160,6 +161,8 @@ def read_dlpack(name: str, source) -> Tensor:
     count = 1
     for length in shape:
         count *= length
+    # The original's name for it; numpy's own destructor would not understand that the memory has a new owner.
+    _set_destructor(capsule, None)
     _set_name(capsule, _USED)
     taken = _Taken(pointer, managed, count * max(given.dtype.bits // 8, 1))
     tensor = bare_tensor(name, datatype, shape)
