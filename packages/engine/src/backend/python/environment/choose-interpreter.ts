@@ -18,7 +18,7 @@ export async function chooseInterpreter(
   env: Record<string, string>,
   { bare }: { bare: boolean } = { bare: false },
 ): Promise<Interpreter> {
-  const named = request.settings['interpreter'] ?? ''
+  const named = request.settings['python-executable'] ?? ''
   const programs = await findPrograms(named === '' ? ['python3', 'python', ...NEWER] : [named], env)
   const wanted = [OLDEST, ...(await readWanted(request))]
   const modules = bare ? [] : listModules(request)
@@ -48,7 +48,7 @@ export function listModules({ needs = [] }: EnvironmentRequest): readonly string
 
 function refuseNone(named: string): ConchError {
   const what = named === '' ? 'no python3 on the PATH of the server' : `the interpreter '${named}' does not run`
-  const fix = 'install Python 3.9 or newer with numpy, or name it with --backend-config=python,interpreter=PATH'
+  const fix = 'install Python 3.9 or newer with numpy, or name it with --backend-config=python,python-executable=PATH'
   return new ConchError('UNAVAILABLE', `Python models need an interpreter, but there is ${what}: ${fix}`)
 }
 
@@ -64,7 +64,8 @@ export async function checkInterpreter(
 ): Promise<void> {
   const { version, hasNumpy, modules } = interpreter
   const who = of === undefined ? `the server's Python ${version}` : `Python ${version} of the environment '${of}'`
-  const other = of === undefined ? 'name another with --backend-config=python,interpreter=PATH' : 'make it with another'
+  const other =
+    of === undefined ? 'name another with --backend-config=python,python-executable=PATH' : 'make it with another'
   if (!isWanted(version, OLDEST)) {
     throw new ConchError('UNAVAILABLE', `Python models need Python 3.9 or newer, but ${who} is older: ${other}`)
   }

@@ -43,7 +43,7 @@ export class Extraction implements TarSink {
   #open: { descriptor: number; mtime: number } | undefined = undefined
 
   constructor(root: string, limits: ExtractionLimits) {
-    this.#root = realpathSync(root)
+    this.#root = realpathSync.native(root)
     this.#limits = limits
   }
 
@@ -163,7 +163,8 @@ function isFile(path: string): boolean {
 
 function findRealPath(path: string): string | undefined {
   try {
-    return realpathSync(path)
+    // The system's own: the other one takes `link/..` for nothing.
+    return realpathSync.native(path)
   } catch (error) {
     // Ends nowhere, or in a circle.
     if (isCode(error, 'ENOENT') || isCode(error, 'ELOOP') || isCode(error, 'ENOTDIR')) return undefined

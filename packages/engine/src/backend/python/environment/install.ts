@@ -1,12 +1,13 @@
-import { dirname, join } from 'node:path'
 import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import { runCommand } from './command.ts'
-import { findPrograms } from './interpreter.ts'
+import { chooseInstaller, QUIET_PIP } from './installer.ts'
+import type { Installer, Step } from './installer.ts'
 import type { Interpreter } from './interpreter.ts'
 import type { EnvironmentLog } from './request.ts'
 
-/** What is to be installed, with which interpreter, and where. */
+/** What is to be installed, and with which interpreter. */
 export interface Installation {
   readonly kind: 'requirements' | 'lock'
   /** The requirements or lock file; relative names in it are relative to its directory. */
@@ -17,10 +18,9 @@ export interface Installation {
   readonly log: EnvironmentLog
 }
 
-interface Step {
-  readonly what: string
-  readonly program: string
-  readonly args: readonly string[]
+interface Place {
+  readonly directory: string
+  readonly signal: AbortSignal | undefined
 }
 
 /** Variables that would send packages elsewhere, or change what is found. */
@@ -35,24 +35,20 @@ const MISLEADING = [
 ]
 /** Lines of an installer that an error carries. */
 const TAIL = 8
+const HAS_NUMPY = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("numpy") is None)'
 
 /** Makes a virtual environment in the empty `directory` and installs into it; each line of the installer is logged. */
-export async function installEnvironment(
-  installation: Installation,
-  directory: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { log, name, interpreter, env } = installation
+export async function installEnvironment(installation: Installation, place: Place): Promise<void> {
+  const { log, name, path, interpreter, kind } = installation
   const started = performance.now()
-  const [uv] = await findPrograms(['uv'], env)
-  if (installation.kind === 'lock' && uv === undefined) throw refuseWithoutUv(installation)
-  log(
-    'info',
-    `making the environment of ${name} with Python ${interpreter.version} and ${uv === undefined ? 'pip' : 'uv'}`,
-  )
-  for (const step of await planSteps(installation, directory, uv))
-    await runStep(installation, step, { directory, signal })
-  await ensureNumpy(installation, { directory, uv, signal })
+  const env = cleanVariables(installation.env, place.directory)
+  const installer = await chooseInstaller(place.directory, { interpreter, env, signal: place.signal })
+  const fill = kind === 'lock' ? installer.sync?.(path) : installer.install('-r', path)
+  if (fill === undefined) throw refuseWithoutUv(installation)
+  log('info', `making the environment of ${name} with Python ${interpreter.version} and ${installer.name}`)
+  await runStep(installation, installer.venv, place)
+  await runStep(installation, fill, place)
+  await ensureNumpy(installation, installer, place)
   log('info', `made the environment of ${name} in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 }
 
@@ -61,88 +57,41 @@ function refuseWithoutUv({ name }: Installation): ConchError {
   return new ConchError('UNAVAILABLE', `${name} needs uv, which is not on the server's PATH: ${fix}`)
 }
 
-async function planSteps(installation: Installation, directory: string, uv: string | undefined): Promise<Step[]> {
-  const { path, interpreter, kind } = installation
-  const python = join(directory, 'bin', 'python')
-  if (uv === undefined) {
-    return [
-      { what: 'python -m venv', program: interpreter.path, args: ['-m', 'venv', directory] },
-      { what: 'pip install', program: python, args: pip('-r', path) },
-    ]
-  }
-  const venv = {
-    what: 'uv venv',
-    program: uv,
-    args: ['venv', '--allow-existing', '--python', interpreter.path, directory],
-  }
-  if (kind === 'requirements') {
-    return [venv, { what: 'uv pip install', program: uv, args: ['pip', 'install', '--python', python, '-r', path] }]
-  }
-  // The lock is taken as it is, and the model's directory is not written to.
-  const project = ['--project', dirname(path), '--frozen', '--no-install-project', '--no-dev']
-  return [venv, { what: 'uv sync', program: uv, args: ['sync', ...project, '--python', python] }]
-}
-
-function pip(...args: readonly string[]): string[] {
-  return ['-m', 'pip', 'install', '--no-input', '--progress-bar', 'off', '--disable-pip-version-check', ...args]
-}
-
 /** Every model needs numpy, whether its author wrote it down or not. */
-async function ensureNumpy(
-  installation: Installation,
-  place: { directory: string; uv: string | undefined; signal: AbortSignal | undefined },
-): Promise<void> {
-  const python = join(place.directory, 'bin', 'python')
+async function ensureNumpy(installation: Installation, installer: Installer, place: Place): Promise<void> {
+  const { kind, path, name, log } = installation
   const env = cleanVariables(installation.env, place.directory)
-  const check = ['-c', 'import importlib.util, sys; sys.exit(importlib.util.find_spec("numpy") is None)']
-  const found = await runCommand({ program: python, args: check, directory: '/', env, signal: place.signal })
-  if (found.code === 0) return
-  installation.log('info', `${installation.name} does not name numpy, which every model needs: installing it too`)
+  const program = join(place.directory, 'bin', 'python')
+  const { code } = await runCommand({ program, args: ['-c', HAS_NUMPY], directory: '/', env, signal: place.signal })
+  if (code === 0) return
+  log('info', `${name} does not name numpy, which every model needs: installing it too`)
   // The index that the file names is the one to take it from; files with hashes take nothing that has none.
-  const takesMore =
-    installation.kind === 'requirements' && !(await readFile(installation.path, 'utf8')).includes('--hash')
-  const wanted = takesMore ? ['-r', installation.path, 'numpy'] : ['numpy']
-  const step =
-    place.uv === undefined
-      ? { what: 'pip install numpy', program: python, args: pip(...wanted) }
-      : { what: 'uv pip install numpy', program: place.uv, args: ['pip', 'install', '--python', python, ...wanted] }
-  await runStep(installation, step, place)
+  const takesMore = kind === 'requirements' && !(await readFile(path, 'utf8')).includes('--hash')
+  await runStep(installation, installer.install(...(takesMore ? ['-r', path, 'numpy'] : ['numpy'])), place)
 }
 
-async function runStep(
-  installation: Installation,
-  step: Step,
-  place: { directory: string; signal: AbortSignal | undefined },
-): Promise<void> {
+async function runStep(installation: Installation, step: Step, { directory, signal }: Place): Promise<void> {
   const { log, name, path } = installation
   const { code, lines } = await runCommand({
     program: step.program,
     args: step.args,
     directory: dirname(path),
-    env: cleanVariables(installation.env, place.directory),
-    signal: place.signal,
+    env: cleanVariables(installation.env, directory),
+    signal,
     onLine: (line) => log('info', `${name}: ${line}`),
   })
   if (code === 0) return
-  const hide = (line: string): string =>
-    line.replaceAll(place.directory, '<environment>').replaceAll(dirname(path), '.')
-  const tail = pickLines(lines).map(hide).join('\n')
+  const hide = (line: string): string => line.replaceAll(directory, '<environment>').replaceAll(dirname(path), '.')
+  const what = `the environment of ${name} was not made: ${step.what} ended with ${code}`
   const fix = lines.some((line) => line.includes('ensurepip'))
-    ? '\nInstall the venv module (Debian: apt-get install python3-venv), or uv.'
-    : ''
-  throw new ConchError(
-    'INTERNAL',
-    `the environment of ${name} was not made: ${step.what} ended with ${code}\n${tail}${fix}`,
-  )
+    ? ['Install the venv module (Debian: apt-get install python3-venv), or uv.']
+    : []
+  throw new ConchError('INTERNAL', [what, ...pickLines(lines).map(hide), ...fix].join('\n'))
 }
 
-/** The errors that the installer marks as such, else the last lines. */
+/** The last lines, without the installer's advertisement of itself. */
 function pickLines(lines: readonly string[]): readonly string[] {
-  const plain = lines.filter((line) => !line.startsWith('[notice]'))
-  const errors = plain.filter((line) => /^\s*(error|×|ERROR)/i.test(line))
-  return (errors.length > 0 && errors.length < 3 ? [...new Set([...plain.slice(-TAIL), ...errors])] : plain).slice(
-    -TAIL,
-  )
+  return lines.filter((line) => !line.startsWith('[notice]')).slice(-TAIL)
 }
 
 function cleanVariables(base: Readonly<Record<string, string>>, directory: string): Record<string, string> {
@@ -161,8 +110,9 @@ function cleanVariables(base: Readonly<Record<string, string>>, directory: strin
 export async function isSatisfied(installation: Installation, signal: AbortSignal | undefined): Promise<boolean> {
   if (!installation.interpreter.hasNumpy) return false
   const { env, path, interpreter } = installation
-  const args = pip('--dry-run', '--no-index', '--no-deps', '--quiet', '--report', '-', '-r', path)
+  const ask = ['--dry-run', '--no-index', '--no-deps', '--quiet', '--report', '-', '-r', path]
   const clean = { ...cleanVariables(env, ''), PYTHONPATH: env['PYTHONPATH'] ?? '', PIP_FIND_LINKS: '' }
+  const args = ['-m', 'pip', 'install', ...QUIET_PIP, ...ask]
   const command = { program: interpreter.path, args, directory: dirname(path), env: clean, signal, timeoutMs: 30_000 }
   const { code, output } = await runCommand(command)
   return code === 0 && readInstallCount(output) === 0

@@ -90,7 +90,8 @@ async function prepareInstalled(
     })
   }
   const directory =
-    stored ?? (await makeOnce(request, key, (into, signal) => installEnvironment(installation, into, signal)))
+    stored ??
+    (await makeOnce(request, key, (directory, signal) => installEnvironment(installation, { directory, signal })))
   return prepareVenv(request, source, directory)
 }
 
@@ -155,5 +156,13 @@ async function finish(
   const where = of === undefined ? '' : ` of ${of}`
   const describe = `Python ${interpreter.version}${where}`
   request.log('verbose', `${describe}: ${interpreter.path}`)
-  return { python: interpreter.path, env, describe }
+  return { python: interpreter.path, env: findChanges(env), describe }
+}
+
+/** Python takes an empty PYTHONHOME for none. */
+function findChanges(env: Readonly<Record<string, string>>): Record<string, string> {
+  const own = readProcessEnvironment()
+  const changed = Object.entries(env).filter(([name, value]) => own[name] !== value)
+  const dropped = own['PYTHONHOME'] !== undefined && env['PYTHONHOME'] === undefined ? { PYTHONHOME: '' } : {}
+  return { ...Object.fromEntries(changed), ...dropped }
 }

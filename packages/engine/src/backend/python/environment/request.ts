@@ -7,7 +7,7 @@ export interface EnvironmentRequest {
   readonly versionDirectory: string
   readonly parameters: ModelConfig['parameters']
   /**
-   * `--backend-config=python,…`: `interpreter` (a name or path; default: the first `python3` of the PATH that fits),
+   * `--backend-config=python,…`: `python-executable` (a name or path; default: the first `python3` of the PATH that fits),
    * `environments` (`on`, `off`: nothing is built or used but EXECUTION_ENV_PATH), `environment-cache-directory`,
    * `environment-cache-days`, `environment-directory` (where EXECUTION_ENV_PATH may lie outside the repository).
    */
@@ -33,7 +33,7 @@ export interface NeededModule {
 export interface PreparedEnvironment {
   /** The interpreter itself, absolute; no shim. */
   readonly python: string
-  /** Every variable of the child, not only the changed ones. */
+  /** Variables that differ from the server's own; an empty one is as good as none (PYTHONHOME). */
   readonly env: Record<string, string>
   /** One line for the log and the console. */
   readonly describe: string

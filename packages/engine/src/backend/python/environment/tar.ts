@@ -171,7 +171,8 @@ function readExtension(type: string, content: Buffer): Record<string, string> {
     const space = content.indexOf(0x20, at)
     const length = Number(content.toString('latin1', at, Math.max(space, at)))
     const end = at + length
-    if (!Number.isSafeInteger(length) || end <= space || end > content.length) throw refuse('a pax header is damaged')
+    if (space < at || !Number.isSafeInteger(length) || end <= space || end > content.length)
+      throw refuse('a pax header is damaged')
     const record = content.toString('utf8', space + 1, end - 1)
     const equals = record.indexOf('=')
     Object.defineProperty(found, record.slice(0, equals), { value: record.slice(equals + 1), enumerable: true })
