@@ -21,9 +21,8 @@ export interface ResponseEntry {
   readonly again?: boolean
 }
 
-/** What a model wants to have run, and on whose behalf. */
+/** What a model wants to have run. */
 export interface CallRequest {
-  readonly q?: number | null
   readonly model: string
   readonly version?: string | number
   readonly id?: string
@@ -43,6 +42,8 @@ export interface CallFrame {
   readonly c: number
   readonly what: string
   readonly request?: CallRequest
+  /** On whose behalf a model is asked; null = nobody's. */
+  readonly q?: number | null
   readonly decoupled?: boolean
   readonly of?: number
   readonly model?: string

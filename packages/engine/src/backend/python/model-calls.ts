@@ -74,8 +74,7 @@ export class ModelCalls {
 
   #beginInfer(frame: CallFrame, { worker, harvest }: IncomingCall): void {
     if (frame.request === undefined) throw new Error('a call without its request')
-    const behalf = frame.request.q
-    const parent = typeof behalf === 'number' ? worker.requests.live.get(behalf)?.active : undefined
+    const parent = typeof frame.q === 'number' ? worker.requests.live.get(frame.q)?.active : undefined
     const request = readNestedRequest(frame.request, harvest)
     request.priority = parent?.request.priority ?? 0
     const controller = new AbortController()
