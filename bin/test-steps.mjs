@@ -7,6 +7,7 @@ import { ensureChromium, ensurePython, python } from './setup-tests.mjs'
 
 export const RESULTS = path.join(root, '.cache', 'test')
 const COMPAT = path.join(root, 'apps', 'server', 'test', 'compat')
+const PYTHON_STUB = path.join(root, 'packages', 'engine', 'python')
 const CONFORMANCE = path.join(root, 'apps', 'server', 'test', 'conformance')
 
 /** Runs a command in sight of the user; answers its exit code. */
@@ -87,14 +88,19 @@ async function runConformance(extra) {
   })
 }
 
-async function runCompat(extra) {
-  await ensurePython()
-  const file = path.join(RESULTS, 'compat.xml')
-  const code = await show(python, ['-m', 'pytest', '-q', '-r', 'fEs', '--junitxml', file, ...extra], { cwd: COMPAT })
-  const report = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const count = (name) => Number(new RegExp(`${name}="(\\d+)"`).exec(report)?.[1] ?? 0)
-  const [tests, failed, skipped] = [count('tests'), count('failures') + count('errors'), count('skipped')]
-  return verdict(code, { passed: tests - failed - skipped, failed, note: counted(skipped, 'skipped') })
+/** pytest in a directory of its own, counted by its report. */
+function pytestIn(name, directory) {
+  return async (extra) => {
+    await ensurePython()
+    const file = path.join(RESULTS, `${name}.xml`)
+    const code = await show(python, ['-m', 'pytest', '-q', '-r', 'fEs', '--junitxml', file, ...extra], {
+      cwd: directory,
+    })
+    const report = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    const count = (word) => Number(new RegExp(`${word}="(\\d+)"`).exec(report)?.[1] ?? 0)
+    const [tests, failed, skipped] = [count('tests'), count('failures') + count('errors'), count('skipped')]
+    return verdict(code, { passed: tests - failed - skipped, failed, note: counted(skipped, 'skipped') })
+  }
 }
 
 async function runJourney(extra) {
@@ -118,8 +124,9 @@ export const steps = [
   { name: 'walls', what: 'who may import whom', run: tool('walls') },
   { name: 'dead', what: 'unused files, exports and dependencies', run: tool('dead') },
   { name: 'unit', what: 'unit, property, wire and document tests', run: runUnit },
+  { name: 'python', what: "a Python model's own process", run: pytestIn('python', PYTHON_STUB) },
   { name: 'console', what: 'the console builds', run: tool('build:console') },
   { name: 'conformance', what: 'black-box suite against bin/conch serve', run: runConformance },
-  { name: 'compat', what: "the same numbers as Python's ONNX Runtime", run: runCompat },
+  { name: 'compat', what: "the same numbers as Python's ONNX Runtime", run: pytestIn('compat', COMPAT) },
   { name: 'journey', what: 'a person in a browser', run: runJourney },
 ]

@@ -64,12 +64,33 @@ class Scripted:
         return answer["OUT"][0].decode()
 
 
+#: The next process imports numpy while a test runs.
+_spare: list[Process] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _close_spare():
+    yield
+    while _spare:
+        _spare.pop().close()
+
+
+def take_process() -> Process:
+    process = _spare.pop() if _spare else Process()
+    _spare.append(Process())
+    process.start()
+    return process
+
+
 @pytest.fixture
 def start():
     """Starts processes: `start()` answers one that is up."""
     processes = []
 
     def begin(**options) -> Process:
+        if not options:
+            processes.append(take_process())
+            return processes[-1]
         process = Process(**options)
         processes.append(process)
         process.start()
@@ -95,8 +116,7 @@ def load(start, tmp_path):
 
 
 def _scripted(tmp_path_factory, decoupled: bool):
-    process = Process()
-    process.start()
+    process = take_process()
     directory = write_model(tmp_path_factory.mktemp("scripted"), SCRIPTED)
     assert process.init(directory, decoupled=decoupled)["t"] == "ready"
     return process
