@@ -121,7 +121,7 @@ export class Call implements StreamHandler {
       this.#handler?.message(message)
       return
     }
-    const expanded = compressed ? expand(message, this.header('grpc-encoding'), this.face.limits.message) : message
+    const expanded = compressed ? expand(message, this.header('grpc-encoding'), this.face.limits.inflated) : message
     if (!(expanded instanceof Promise) && this.#expanding === undefined) {
       this.#handler?.message(expanded)
       return

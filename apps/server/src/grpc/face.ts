@@ -15,8 +15,9 @@ export interface Face {
   readonly trace: TraceSettings
   readonly forward: HeaderMatch | undefined
   readonly limits: {
-    /** Bytes of one message, also when it is decompressed. */
+    /** Bytes of one message as it came, and of one that was decompressed. */
     readonly message: number
+    readonly inflated: number
     /** Requests of one stream that are not answered yet. */
     readonly streamRequests: number
     /** Bytes of answers that a stream's client has not taken; beyond it the stream ends. */

@@ -36,6 +36,7 @@ export interface GrpcFace {
 }
 
 const CONNECTIONS = 10_000
+const LIMITS = { message: 2 ** 31 - 1, inflated: 256 * 2 ** 20, streamRequests: 256, streamBacklog: 64 * 2 ** 20 }
 
 /** The gRPC port. Rejects when the address cannot be had or an option makes no sense. */
 export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFace> {
@@ -43,7 +44,7 @@ export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFac
   const face: Face = {
     ...dependencies,
     forward: compileHeaderPattern(options.forwardPattern, 'grpc-header-forward-pattern'),
-    limits: { message: 2 ** 31 - 1, streamRequests: 256, streamBacklog: 64 * 2 ** 20 },
+    limits: LIMITS,
     draining: false,
   }
   const connections = new Set<Connection>()

@@ -245,10 +245,10 @@ export class Connection implements FrameSink, StreamOwner {
 
   #widen({ stream: id }: FrameHeader, payload: Uint8Array): void {
     if (payload.length !== 4) throw new ConnectionError(H2_ERROR.FRAME_SIZE_ERROR, 'a bad WINDOW_UPDATE')
-    const more = readUint32(payload, 0) & MAX_WINDOW
+    const more = readUint32(payload, 0) % 2 ** 31
     if (id === 0) {
-      if (more === 0 || !this.#sender.widen(more))
-        throw new ConnectionError(H2_ERROR.FLOW_CONTROL_ERROR, 'a bad window')
+      if (more === 0) refuse('a window that grows by nothing')
+      if (!this.#sender.widen(more)) throw new ConnectionError(H2_ERROR.FLOW_CONTROL_ERROR, 'a window beyond 2^31-1')
       this.#pumpBlocked()
       return
     }
@@ -258,7 +258,8 @@ export class Connection implements FrameSink, StreamOwner {
       return
     }
     stream.window += more
-    if (more === 0 || stream.window > MAX_WINDOW) this.reset(stream, H2_ERROR.FLOW_CONTROL_ERROR)
+    if (more === 0) this.reset(stream, H2_ERROR.PROTOCOL_ERROR)
+    else if (stream.window > MAX_WINDOW) this.reset(stream, H2_ERROR.FLOW_CONTROL_ERROR)
     else this.pump(stream)
   }
 

@@ -24,6 +24,7 @@ export function checkHeaders(list: HeaderList): boolean {
   let at = 0
   for (; list[at]?.startsWith(':') === true; at += 2) pseudo.add(list[at] ?? '')
   if (pseudo.size !== at / 2 || pseudo.size > 4 || !NEEDED.every((name) => pseudo.has(name))) return false
+  if (list[list.indexOf(':path') + 1] === '') return false
   for (; at < list.length; at += 2) if (!isRegular(list[at] ?? '', list[at + 1])) return false
   return true
 }
