@@ -156,7 +156,10 @@ it('tells the first error of a step, with its own name before it, counted once',
   backend.execute = (_batch, config) => {
     throw new ConchError('UNAVAILABLE', `${config.name} is tired`)
   }
-  await expect(ask(engine)).rejects.toMatchObject({ code: 'UNAVAILABLE', message: "in ensemble 'fan', a is tired" })
+  await expect(ask(engine)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: "in ensemble 'fan', a is tired (step 1 'a')",
+  })
   expect(engine.statistics('fan', '')[0]?.inference_stats).toMatchObject({ success: { count: 0 }, fail: { count: 1 } })
 })
 

@@ -20,8 +20,8 @@ import { checkNamedFiles, findLabelFiles, readLabels } from './repository/named-
 import { findWaiting, Flight, newTimings } from './request.ts'
 import type { FlightOwner, Outcome, Timings, ResponseListener } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
-import type { Scheduler, StepTarget } from './schedule/contract.ts'
-import { checkSteps } from './schedule/ensemble/check-steps.ts'
+import type { Scheduler, StepContext, StepTarget } from './schedule/contract.ts'
+import { checkSteps, inheritDecoupled } from './schedule/ensemble/check-steps.ts'
 import { buildGraph } from './schedule/ensemble/graph.ts'
 import { refuseStopped } from './schedule/stopping.ts'
 import { RequestValidator } from './validate-request.ts'
@@ -84,7 +84,8 @@ async function buildVersion(plan: VersionPlan, parts: ModelParts): Promise<Loade
 
 /** An ensemble has no files of its own but labels; outputs without some take those of the step that makes them. */
 async function buildEnsemble(plan: VersionPlan, parts: ModelParts): Promise<LoadedVersion> {
-  const config = normaliseConfig(plan.config)
+  const steps = buildGraph(plan.config).steps.map(({ model, version }) => parts.findStep(model, version).config)
+  const config = inheritDecoupled(normaliseConfig(plan.config), steps)
   await checkLoaded(config, plan, parts)
   await checkNamedFiles(config, plan)
   const labels = new Map(await readLabels(config, plan))
@@ -277,11 +278,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   }
 
   /** Takes a client's request. Throws when it does not fit the model: then nothing is counted. */
-  begin(
-    request: InferRequest,
-    context: InferContext | undefined,
-    onResponse: ResponseListener | undefined,
-  ): Flight {
+  begin(request: InferRequest, context: InferContext | undefined, onResponse: ResponseListener | undefined): Flight {
     const timings = context?.timings ?? newTimings()
     if (timings.start === 0) timings.start = performance.now()
     const { rows, flaw } = this.#validator.check(request)
@@ -293,14 +290,14 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   }
 
   /** Takes a step of an ensemble, which holds this version: served also while it stops. */
-  run(request: InferRequest, context: InferContext): Promise<InferResponse> {
-    const timings = context.timings ?? newTimings()
+  run(request: InferRequest, context: StepContext): Promise<InferResponse | undefined> {
+    const { timings, onResponse } = context
     timings.start = performance.now()
     const { rows, flaw } = this.#validator.check(request)
-    const flight = this.#open(request, { rows, timings, context, onResponse: undefined })
+    const flight = this.#open(request, { rows, timings, context, onResponse })
     this.inflight += 1
     this.#enqueue(flight, false, flaw)
-    return flight.wait() as Promise<InferResponse>
+    return flight.wait()
   }
 
   #open(request: InferRequest, { rows, timings, context, onResponse }: Opening): Flight {

@@ -1,7 +1,7 @@
 import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { InstancePool } from '../instance/contract.ts'
 import type { Log, Reporter } from '../observe/contract.ts'
-import type { ActiveRequest, Timings } from '../request.ts'
+import type { ActiveRequest, ResponseListener, Timings } from '../request.ts'
 
 /** Who runs next, and with whom. One per loaded model version. */
 export interface Scheduler {
@@ -49,7 +49,8 @@ export interface StepTarget {
   /** Keeps it serving steps until `release`, also while it is unloaded or replaced. */
   hold(): void
   release(): void
-  run(request: InferRequest, context: StepContext): Promise<InferResponse>
+  /** Resolves to its response; to undefined when `onResponse` took what there was. */
+  run(request: InferRequest, context: StepContext): Promise<InferResponse | undefined>
 }
 
 export interface StepContext {
@@ -57,6 +58,8 @@ export interface StepContext {
   readonly timings: Timings
   /** Who waits for the step, the ensemble last. */
   readonly chain: readonly string[]
+  /** Takes every response of a decoupled model. */
+  readonly onResponse: ResponseListener | undefined
 }
 
 /** What a scheduler works with. */

@@ -1,6 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { ConfigDatatype, ModelConfig } from '@conch/protocol'
-import { buildGraph } from './graph.ts'
+import { buildGraph, traceStreams } from './graph.ts'
+import type { EnsembleGraph } from './graph.ts'
 
 /** What a tensor of the ensemble is known to be, and from which model. */
 interface Known {
@@ -17,7 +18,8 @@ interface Known {
 export function checkSteps(ensemble: ModelConfig, configs: readonly ModelConfig[]): void {
   const known = new Map<string, Known>()
   for (const tensor of [...ensemble.input, ...ensemble.output]) known.set(tensor.name, describe(ensemble, tensor))
-  for (const [index, step] of buildGraph(ensemble).steps.entries()) {
+  const graph = buildGraph(ensemble)
+  for (const [index, step] of graph.steps.entries()) {
     const config = configs[index]
     if (config === undefined) continue
     checkBatchSize(ensemble, config)
@@ -35,6 +37,27 @@ export function checkSteps(ensemble: ModelConfig, configs: readonly ModelConfig[
     if (unmapped === undefined) continue
     refuse(ensemble, `input ${unmapped.name} in model ${step.model} is not mapped to any ensemble tensors`)
   }
+  checkStreams(ensemble, graph, configs)
+}
+
+/** Answers of different decoupled models have nothing that tells which belong together. */
+function checkStreams(ensemble: ModelConfig, graph: EnsembleGraph, configs: readonly ModelConfig[]): void {
+  const { conflict } = traceStreams(
+    graph,
+    graph.steps.map((_, index) => isDecoupled(configs[index])),
+  )
+  if (conflict === undefined) return
+  const model = graph.steps[conflict]?.model ?? ''
+  refuse(ensemble, `step of model '${model}' receives inputs originated from different decoupled models`)
+}
+
+/** An ensemble is decoupled when a step is, whatever its config says (ensemble §1). */
+export function inheritDecoupled(ensemble: ModelConfig, configs: readonly ModelConfig[]): ModelConfig {
+  return { ...ensemble, model_transaction_policy: { decoupled: configs.some(isDecoupled) } }
+}
+
+function isDecoupled(config: ModelConfig | undefined): boolean {
+  return config?.model_transaction_policy?.decoupled === true
 }
 
 function checkBatchSize(ensemble: ModelConfig, config: ModelConfig): void {

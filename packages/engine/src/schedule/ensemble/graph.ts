@@ -47,3 +47,30 @@ export function pruneSteps(graph: EnsembleGraph, wanted: Iterable<string>): Read
   }
   return needed
 }
+
+export interface Streams {
+  /** Tensors that come many times a request → the decoupled step that they go back to. */
+  readonly origins: ReadonlyMap<string, number>
+  /** A step whose inputs go back to different ones. */
+  readonly conflict: number | undefined
+}
+
+/** Where streams of tensors come from. `decoupled`: by step, whether its model is. */
+export function traceStreams(graph: EnsembleGraph, decoupled: readonly boolean[]): Streams {
+  const origins = new Map<string, number>()
+  for (let known = -1; known !== origins.size;) {
+    known = origins.size
+    for (const [index, step] of graph.steps.entries()) {
+      const sources = new Set(step.inputs.flatMap(([, tensor]) => origins.get(tensor) ?? []))
+      if (sources.size > 1) return { origins, conflict: index }
+      const [source] = decoupled[index] === true ? [index] : sources
+      markOutputs(origins, step, source)
+    }
+  }
+  return { origins, conflict: undefined }
+}
+
+function markOutputs(origins: Map<string, number>, { outputs }: GraphStep, source: number | undefined): void {
+  if (source === undefined) return
+  for (const [, tensor] of outputs) origins.set(tensor, source)
+}
