@@ -2,6 +2,8 @@ import type { ModelConfig } from '@conch/protocol'
 import type { Backend, BackendContext, BackendModel, InstanceSpec } from '../contract.ts'
 import { mayComplete, readCompleted } from './complete-config.ts'
 import { describeArgs, describeModel } from './describe-model.ts'
+import { prepareEnvironment } from './environment/prepare.ts'
+import type { PreparedEnvironment } from './environment/request.ts'
 import { PythonInstance } from './instance.ts'
 import { checkName, locateModel } from './locate-model.ts'
 import { readPythonSettings } from './settings.ts'
@@ -25,11 +27,12 @@ async function completeConfig(config: ModelConfig, context: BackendContext): Pro
   const settings = readPythonSettings(context.settings)
   const file = await locateModel(config, context)
   if (!(await mayComplete(file))) return config
+  const environment = await prepare(config, context)
   const spec = { name: config.name, kind: 'KIND_CPU', deviceId: 0, profiles: [] } as const
-  const plan = planWorker(config, context, { settings, spec })
-  const { model_config, ...args } = describeArgs(config, context, spec)
-  const about = { ...describeModel(file, config, context), name: config.name, args: { model_config, ...args } }
-  const header = `{"t":"complete","config":${model_config},${JSON.stringify(about).slice(1)}`
+  const plan = planWorker(config, context, { settings, environment, spec })
+  const args = describeArgs(config, context, spec)
+  const about = JSON.stringify({ ...describeModel(file, config, context), name: config.name, args })
+  const header = `{"t":"complete","config":${args.model_config},${about.slice(1)}`
   const worker = new Worker({ ...plan, onCall: () => undefined })
   const { python, instance } = plan
   const begun = await startWorker(worker, { instance, python, timeout: settings.stubTimeout, header })
@@ -41,8 +44,9 @@ async function completeConfig(config: ModelConfig, context: BackendContext): Pro
 async function loadModel(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
   const settings = readPythonSettings(context.settings)
   const file = await locateModel(config, context)
+  const environment = await prepare(config, context)
   return {
-    createInstance: (spec) => createInstance({ config, context, settings, file }, spec),
+    createInstance: (spec) => createInstance({ config, context, settings, file, environment }, spec),
     close: () => Promise.resolve(),
   }
 }
@@ -52,13 +56,28 @@ interface LoadedModel {
   readonly context: BackendContext
   readonly settings: PythonSettings
   readonly file: string
+  readonly environment: PreparedEnvironment
 }
 
-function createInstance({ config, context, settings, file }: LoadedModel, spec: InstanceSpec): Promise<PythonInstance> {
+/** The interpreter that the model runs on; made first where the model brings its own packages. */
+function prepare(config: ModelConfig, context: BackendContext): Promise<PreparedEnvironment> {
+  const { modelDirectory, versionDirectory, settings, log } = context
+  return prepareEnvironment({
+    modelDirectory,
+    versionDirectory,
+    settings,
+    log,
+    parameters: config.parameters,
+    signal: undefined,
+  })
+}
+
+function createInstance(model: LoadedModel, spec: InstanceSpec): Promise<PythonInstance> {
+  const { config, context, settings, file, environment } = model
   checkName(spec.name)
   const about = { ...describeModel(file, config, context), name: spec.name, args: describeArgs(config, context, spec) }
   return PythonInstance.open({
-    worker: planWorker(config, context, { settings, spec }),
+    worker: planWorker(config, context, { settings, environment, spec }),
     engine: context.engine,
     init: JSON.stringify({ t: 'init', ...about }),
     stubTimeout: settings.stubTimeout,
@@ -68,11 +87,12 @@ function createInstance({ config, context, settings, file }: LoadedModel, spec: 
 
 interface WorkerFacts {
   readonly settings: PythonSettings
+  readonly environment: PreparedEnvironment
   readonly spec: InstanceSpec
 }
 
 function planWorker(config: ModelConfig, context: BackendContext, facts: WorkerFacts): Omit<WorkerPlan, 'onCall'> {
-  const { settings, spec } = facts
+  const { settings, environment, spec } = facts
   return {
     model: config.name,
     version: context.version,
@@ -80,8 +100,8 @@ function planWorker(config: ModelConfig, context: BackendContext, facts: WorkerF
     decoupled: config.model_transaction_policy?.decoupled === true,
     inputs: config.input.map(({ name }) => name),
     outputs: new Set(config.output.map(({ name }) => name)),
-    python: settings.executable === '' ? 'python3' : settings.executable,
-    env: {},
+    python: environment.python,
+    env: environment.env,
     memory: { size: settings.memorySize, growth: settings.memoryGrowth },
     log: context.log,
   }

@@ -51,13 +51,13 @@ it('starts payloads at a multiple of 8', () => {
 })
 
 it.each([
-  ['a length beyond the limit', [0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0]],
-  ['a header longer than its frame', [8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]],
-  ['no JSON', [6, 0, 0, 0, 2, 0, 0, 0, 0x7b, 0x7b]],
-  ['no object', [5, 0, 0, 0, 1, 0, 0, 0, 0x31]],
-])('refuses %s', (_, bytes) => {
+  ['a length beyond the limit', [0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0], 'impossible lengths'],
+  ['a header longer than its frame', [8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0], 'impossible lengths'],
+  ['no JSON', [6, 0, 0, 0, 2, 0, 0, 0, 0x7b, 0x7b], 'JSON'],
+  ['no object', [5, 0, 0, 0, 1, 0, 0, 0, 0x31], 'no object'],
+])('refuses %s', (_, bytes, message) => {
   const reader = new FrameReader(() => undefined)
-  expect(() => reader.push(Buffer.from(bytes))).toThrow()
+  expect(() => reader.push(Buffer.from(bytes))).toThrow(message)
 })
 
 it('keeps parameters exact both ways', () => {
@@ -65,7 +65,7 @@ it('keeps parameters exact both ways', () => {
   const text = JSON.parse(encodeParameters(parameters)) as string
   expect(text).toBe('{"a":9007199254740993,"b":"x\\"y","c":true,"d":1.5,"e":2.0}')
   expect(readParameters(text)).toEqual({ ...parameters })
-  expect(() => readParameters('[1]')).toThrow()
+  expect(() => readParameters('[1]')).toThrow('no object')
 })
 
 it('knows codes by their names', () => {

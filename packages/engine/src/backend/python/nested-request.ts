@@ -16,7 +16,7 @@ export function readNestedRequest(call: CallRequest, harvest: Harvest): InferReq
   request.sequenceEnd = (flags & SEQUENCE_END) !== 0
   request.timeout = timeout
   if (params !== undefined) request.parameters = readParameters(params)
-  request.inputs = (call.in ?? []).map((entry) => harvest.take(entry))
+  request.inputs = harvest.claim(call.in).map((entry) => harvest.take(entry))
   request.outputs = outs.map((name) => ({ name, binary: true, classification: 0, region: undefined }))
   request.binaryOutputs = true
   return request

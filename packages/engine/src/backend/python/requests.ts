@@ -82,6 +82,7 @@ export class Requests {
 
   #readAnswer(q: number, entry: ResponseEntry | null | undefined, harvest: Harvest): BatchAnswer {
     if (entry === undefined || entry === null) return 'responded'
+    harvest.claim(entry.out)
     const live = this.#live.get(q)
     if (live === undefined) return 'responded'
     this.#live.delete(q)
@@ -109,6 +110,7 @@ export class Requests {
 
   /** A sender's response; what is returned delivers it. */
   readSend(q: number, entry: ResponseEntry | null | undefined, harvest: Harvest): (final: boolean) => void {
+    harvest.claim(entry?.out)
     const live = this.#live.get(q)
     if (live === undefined) return () => undefined
     const answer = entry === undefined || entry === null ? undefined : this.#readResponse(live.active, entry, harvest)
@@ -153,10 +155,7 @@ export class Requests {
     try {
       const outputs: Tensor[] = []
       for (const one of entry.out ?? []) {
-        if (!this.#isWanted(active, one[0])) {
-          harvest.skip(one)
-          continue
-        }
+        if (!this.#isWanted(active, one[0])) continue
         if (outputs.some(({ name }) => name === one[0])) throw this.#refuseTwice(one[0])
         outputs.push(harvest.take(one))
       }

@@ -20,19 +20,18 @@ export class Harvest {
     this.#frame = frame
   }
 
-  /** Leaves a tensor where it is: nobody wants it. */
-  skip([, , , place, offset]: TensorEntry): void {
-    if (place === 1) this.offsets.push(offset)
+  /** Notes the blocks that are free again once the harvest is in, whether somebody wants these tensors or not. */
+  claim(entries: readonly TensorEntry[] | undefined): readonly TensorEntry[] {
+    if (entries === undefined) return []
+    for (const [, , , place, offset] of entries) if (place === 1) this.offsets.push(offset)
+    return entries
   }
 
   /** Throws for an entry that names bytes which are not there, or not as many as its shape says. */
   take(entry: TensorEntry): Tensor {
     const [name, datatype, shape, place, offset, bytes] = entry
     checkEntry(entry)
-    if (place === 1) {
-      this.offsets.push(offset)
-      return { name, datatype, shape, data: this.#arena.read(offset, bytes, this.wait) }
-    }
+    if (place === 1) return { name, datatype, shape, data: this.#arena.read(offset, bytes, this.wait) }
     // The frame's memory is used again when this call is over; tensors become views on one copy of it.
     this.#payload ??= Buffer.from(this.#frame)
     if (offset < 0 || offset + bytes > this.#payload.length) throw new Error(`a tensor outside of its frame: '${name}'`)

@@ -7,7 +7,6 @@ it('has the original’s presets', () => {
     memoryGrowth: 1_048_576,
     stubTimeout: 30,
     executionTimeout: 0,
-    executable: '',
   })
 })
 
@@ -20,7 +19,6 @@ it('reads what is set', () => {
     'shm-region-prefix-name': 'mine',
     shm_message_queue_size: '10',
     'execution-timeout-seconds': '2',
-    'python-executable': '/opt/python',
     'auto-complete-config': 'true',
   }
   expect(readPythonSettings(settings)).toEqual({
@@ -28,7 +26,6 @@ it('reads what is set', () => {
     memoryGrowth: 4_096,
     stubTimeout: 5,
     executionTimeout: 2_000,
-    executable: '/opt/python',
   })
 })
 

@@ -8,8 +8,6 @@ export interface PythonSettings {
   readonly stubTimeout: number
   /** Superset: how long one execution may take, milliseconds; 0 = as long as it likes. */
   readonly executionTimeout: number
-  /** Superset: the interpreter of models that bring none; '' = `python3` on PATH. */
-  readonly executable: string
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -32,7 +30,7 @@ export function readPythonSettings(settings: Readonly<Record<string, string>>): 
   read('shm_message_queue_size', 1_000)
   const executionTimeout = 1_000 * read('execution-timeout-seconds', 0)
   if (executionTimeout < 0) refuse("execution-timeout-seconds can't be smaller than zero.")
-  return { memorySize, memoryGrowth, stubTimeout, executionTimeout, executable: settings['python-executable'] ?? '' }
+  return { memorySize, memoryGrowth, stubTimeout, executionTimeout }
 }
 
 /** As C++'s `stol`: what follows the digits is ignored. */

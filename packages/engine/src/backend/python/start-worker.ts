@@ -50,13 +50,6 @@ interface Failure {
 function explainStart(error: unknown, { reason, worker, plan }: Failure): unknown {
   if (error instanceof ConchError && error.message !== reason) return error
   const last = worker.lastErrors.at(-1) ?? ''
-  if (worker.pid === undefined || (!worker.isUp && /No module named '?numpy/.test(last))) {
-    const lacks = worker.pid === undefined ? 'cannot be started' : 'has no numpy'
-    const fix = 'Install Python 3.9 or newer with numpy (Debian: apt-get install python3-numpy; or: pip install numpy)'
-    const choice = 'or name another interpreter with --backend-config=python,python-executable=PATH'
-    const text = `Python models need Python with numpy, but '${plan.python}' ${lacks}. ${fix}, ${choice}.`
-    return new ConchError('UNAVAILABLE', text, { cause: error })
-  }
   const said = last === '' ? '' : `; it said last: ${last}`
   return new ConchError('INTERNAL', notHealthy(plan.instance, `${reason}${said}`), { cause: error })
 }
