@@ -19,6 +19,7 @@ import type {
 } from './contract.ts'
 import { describeConfig } from './describe-config.ts'
 import { drainAndClose } from './drain.ts'
+import { RateLimiter } from './instance/limiter.ts'
 import { createVersionBuilder } from './model.ts'
 import type { LoadedVersion } from './model.ts'
 import type { ModelStatistics } from './observe/contract.ts'
@@ -74,6 +75,7 @@ class ServingEngine implements Engine {
       calls: this.#calls(),
       circles: new Circles(),
       cache: this.#cache,
+      limiter: options.rateLimit === 'execution_count' ? new RateLimiter(options.rateLimitResources ?? []) : undefined,
     })
     const configs = createConfigReader(autoComplete)
     this.#repository = new Repository(options, { sources: this.#sources, configs, builder, log })

@@ -10,6 +10,7 @@ import { describeTensors } from './describe-tensors.ts'
 import type { Slot } from './instance/contract.ts'
 import { planInstances } from './instance/groups.ts'
 import { Instances } from './instance/instances.ts'
+import type { RateLimiter } from './instance/limiter.ts'
 import { Pool } from './instance/pool.ts'
 import type { Log, Reporter } from './observe/contract.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -42,6 +43,7 @@ export interface ModelParts {
   readonly calls: EngineCalls
   readonly circles: Circles
   readonly cache: ResponseCache
+  readonly limiter: RateLimiter | undefined
 }
 
 /** Builds one loaded version: backend, instances, schedule. */
@@ -146,7 +148,7 @@ async function openVersion(plan: VersionPlan, parts: ModelParts, prepared: Prepa
     const { flaw } = validator.check(request)
     if (flaw !== undefined) throw flaw
   }
-  const instances = loaded && new Instances(loaded.model, { directory, reporter, check })
+  const instances = loaded && new Instances(loaded.model, { directory, reporter, check }, parts.limiter)
   try {
     await instances?.become(planInstances(config.instance_group), config)
     const scope = await cache.nameScope({ ...plan, config })

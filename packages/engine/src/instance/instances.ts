@@ -1,7 +1,8 @@
 import type { ModelConfig } from '@conch/protocol'
-import type { BackendModel, InstanceSpec } from '../backend/contract.ts'
+import type { BackendModel } from '../backend/contract.ts'
 import type { Slot } from './contract.ts'
 import { instanceSignature } from './groups.ts'
+import type { RatedSpec, RateLimiter } from './limiter.ts'
 import { Pool } from './pool.ts'
 import { Readiness } from './readiness.ts'
 import { warmUp } from './warmup.ts'
@@ -9,6 +10,7 @@ import type { WarmupParts } from './warmup.ts'
 
 interface Made extends Slot {
   readonly signature: string
+  readonly spec: RatedSpec
 }
 
 /** More at once would keep other models from loading. */
@@ -22,16 +24,17 @@ export class Instances {
   readonly #model: BackendModel
   readonly #warmup: Omit<WarmupParts, 'config'>
 
-  constructor(model: BackendModel, warmup: Omit<WarmupParts, 'config'>) {
+  constructor(model: BackendModel, warmup: Omit<WarmupParts, 'config'>, limiter?: RateLimiter) {
     this.#model = model
     this.#warmup = warmup
+    this.pool.gate = limiter?.createGate(() => this.pool.onFree())
   }
 
   /**
    * Makes the instances be those of `specs`: equal ones are kept, whatever their names. On failure nothing changed.
    * Resolves when the removed ones are idle and closed.
    */
-  async become(specs: readonly InstanceSpec[], config: ModelConfig): Promise<void> {
+  async become(specs: readonly RatedSpec[], config: ModelConfig): Promise<void> {
     const surplus = new Set(this.#slots)
     const missing = specs.filter((spec) => {
       const signature = instanceSignature(spec)
@@ -39,8 +42,10 @@ export class Instances {
       if (kept !== undefined) surplus.delete(kept)
       return kept === undefined
     })
+    this.pool.gate?.check(missing)
     for (const slot of await this.#makeAll(missing, config)) {
       this.#slots.add(slot)
+      this.pool.gate?.register(slot, slot.spec)
       this.pool.add(slot)
     }
     await Promise.all([...surplus].map((slot) => this.#retire(slot)))
@@ -60,7 +65,7 @@ export class Instances {
     await Promise.all([...this.#slots].map((slot) => this.#retire(slot)))
   }
 
-  async #makeAll(specs: readonly InstanceSpec[], config: ModelConfig): Promise<readonly Made[]> {
+  async #makeAll(specs: readonly RatedSpec[], config: ModelConfig): Promise<readonly Made[]> {
     const made: (Made | undefined)[] = specs.map(() => undefined)
     let failure: { readonly error: unknown } | undefined
     let next = 0
@@ -83,9 +88,9 @@ export class Instances {
     throw failure.error
   }
 
-  async #make(spec: InstanceSpec, config: ModelConfig): Promise<Made> {
+  async #make(spec: RatedSpec, config: ModelConfig): Promise<Made> {
     const instance = await this.#model.createInstance(spec)
-    const slot = { name: spec.name, instance, signature: instanceSignature(spec) }
+    const slot = { name: spec.name, instance, signature: instanceSignature(spec), spec }
     try {
       await warmUp(slot, { ...this.#warmup, config })
     } catch (error) {
@@ -98,6 +103,7 @@ export class Instances {
   async #retire(slot: Made): Promise<void> {
     this.#slots.delete(slot)
     await this.pool.remove(slot)
+    this.pool.gate?.unregister(slot)
     await slot.instance.close()
   }
 }

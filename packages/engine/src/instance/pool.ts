@@ -1,4 +1,5 @@
 import type { InstancePool, Slot } from './contract.ts'
+import type { Gate } from './limiter.ts'
 
 /**
  * The instances of one model version. The one that was given back last is taken first: its memory is warm.
@@ -13,20 +14,37 @@ export class Pool implements InstancePool {
   /** Slots that must not be taken again, and who waits for them to come back. */
   readonly #leaving = new Map<Slot, () => void>()
   readonly #pinned = new Set<Slot>()
+  /** What the rate limiter lets through; undefined = everything. */
+  gate: Gate | undefined = undefined
 
   get members(): ReadonlySet<Slot> {
     return this.#all
   }
 
   take(wanted?: Slot): Slot | undefined {
-    if (wanted === undefined) return this.#free.pop()
-    const place = this.#free.indexOf(wanted)
+    if (this.gate !== undefined) return this.#pull(this.#choose(this.gate, wanted))
+    return wanted === undefined ? this.#free.pop() : this.#pull(wanted)
+  }
+
+  #choose(gate: Gate, wanted: Slot | undefined): Slot | undefined {
+    if (wanted === undefined) return gate.choose(this.#free, false)
+    return this.#free.includes(wanted) ? gate.choose([wanted], true) : undefined
+  }
+
+  #pull(slot: Slot | undefined): Slot | undefined {
+    const place = slot === undefined ? -1 : this.#free.indexOf(slot)
     if (place < 0) return undefined
     this.#free.splice(place, 1)
-    return wanted
+    return slot
   }
 
   give(slot: Slot): void {
+    this.gate?.release(slot)
+    this.#settle(slot)
+    this.gate?.offer()
+  }
+
+  #settle(slot: Slot): void {
     if (this.#leaving.has(slot) && !this.#pinned.has(slot)) {
       this.#leaving.get(slot)?.()
       this.#leaving.delete(slot)
@@ -44,12 +62,12 @@ export class Pool implements InstancePool {
     this.#all.add(slot)
     const { instance } = slot
     if (instance.healthy !== undefined) instance.onHealth = (healthy) => this.#turn(slot, healthy)
-    this.give(slot)
+    this.#settle(slot)
   }
 
   #turn(slot: Slot, healthy: boolean): void {
     if (healthy) {
-      if (this.#down.delete(slot)) this.give(slot)
+      if (this.#down.delete(slot)) this.#settle(slot)
       return
     }
     const idle = this.#free.indexOf(slot)
@@ -72,7 +90,7 @@ export class Pool implements InstancePool {
 
   /** False when it is at work. */
   #withdraw(slot: Slot): boolean {
-    return this.#down.delete(slot) || this.take(slot) !== undefined
+    return this.#down.delete(slot) || this.#pull(slot) !== undefined
   }
 
   /** Resolves when the instance is idle, not pinned and out of the pool; the caller closes it. */
