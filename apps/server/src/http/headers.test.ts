@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chooseEncoding, findHeader, readHeaders } from './headers.ts'
+import { chooseEncoding, findHeader, readDigits, readHeaders, readLength } from './headers.ts'
 
 it('finds headers in any case and keeps the first', () => {
   const raw = ['HOST', 'x', 'content-LENGTH', '5', 'Inference-Header-Content-Length', '3', 'Content-Length', '7']
@@ -21,4 +21,17 @@ it.each([
   ['gzip;q=x', 'identity'],
 ] as const)('answers Accept-Encoding %s with %s', (accept, encoding) => {
   expect(chooseEncoding(accept)).toBe(encoding)
+})
+
+it.each([
+  ['0', 0],
+  ['372', 372],
+  ['9007199254740991', 9007199254740991],
+  ['', -1],
+  ['-1', -1],
+  ['1e3', -1],
+  [' 1', -1],
+] as const)('reads the digits of %j as %d', (text, value) => {
+  expect(readDigits(text)).toBe(value)
+  expect(readLength(text)).toBe(Number(text))
 })

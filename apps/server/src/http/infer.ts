@@ -4,7 +4,7 @@ import { newTimings } from '@conch/engine'
 import { release } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { forwardHeaders } from '../header-forwarding.ts'
-import { chooseEncoding } from './headers.ts'
+import { chooseEncoding, readDigits } from './headers.ts'
 import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
 import { decodeBody, encodeBody, isSupported, readBody } from './read-body.ts'
@@ -84,9 +84,10 @@ export function checkVersion(version: string): void {
 /** The original reads a non-number as 0 and takes the body as a raw tensor; here it is refused (docs/compat.md). */
 function parseHeaderLength(text: string | undefined, size: number): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\s*[+-]?\d+\s*$/.test(text))
+  const digits = readDigits(text)
+  if (digits < 0 && !/^\s*[+-]?\d+\s*$/.test(text))
     throw new ConchError('INVALID_ARG', `Unable to parse Inference-Header-Content-Length, got: ${text}`)
-  const length = Number(text)
+  const length = digits < 0 ? Number(text) : digits
   if (length < -(2 ** 31) || length >= 2 ** 31) {
     throw new ConchError(
       'INVALID_ARG',

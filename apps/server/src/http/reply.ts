@@ -35,10 +35,16 @@ export function send(
   else sendLarge(exchange, parts)
 }
 
+const joined = Buffer.allocUnsafeSlow(ONE_WRITE)
+
+/** Of `ONE_WRITE` bytes at most. Copying small pieces together costs less than a text of each. */
 function joinLatin1(parts: readonly Uint8Array[]): string {
-  let text = ''
-  for (const part of parts) text += toBuffer(part).toString('latin1')
-  return text
+  let length = 0
+  for (const part of parts) {
+    joined.set(part, length)
+    length += part.length
+  }
+  return joined.toString('latin1', 0, length)
 }
 
 function toBuffer(bytes: Uint8Array): Buffer {
