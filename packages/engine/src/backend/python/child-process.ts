@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess as NodeProcess } from 'node:child_process'
 import { childEnvironment } from './env.ts'
-import { countMemoryKills, describeExit } from './exit-reason.ts'
-import { LineLog } from './line-log.ts'
+import { countMemoryKills, describeExit } from '../exit-reason.ts'
+import { LineLog } from '../line-log.ts'
 
 export interface ChildPlan {
   /** The interpreter: a path, or a name on PATH. */

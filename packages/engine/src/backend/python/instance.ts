@@ -1,6 +1,6 @@
 import { ConchError } from '@conch/protocol'
 import type { BackendInstance, Batch, BatchAnswers, EngineCalls } from '../contract.ts'
-import { BackOff } from './back-off.ts'
+import { BackOff } from '../back-off.ts'
 import { CancelWatch } from './cancel-watch.ts'
 import { ModelCalls } from './model-calls.ts'
 import { ReadyCheck } from './ready-check.ts'
