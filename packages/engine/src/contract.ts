@@ -4,6 +4,7 @@ import type { ResourceLimit } from './instance/contract.ts'
 import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { ResponseListener, Timings } from './request.ts'
+import type { SequenceSlots } from './schedule/contract.ts'
 
 export interface EngineOptions {
   readonly repositories: readonly string[]
@@ -163,6 +164,8 @@ export interface Engine {
   liveSamples(): readonly LiveSample[]
   /** The instances of a version and their processes. */
   instances(model: string, version: string): Promise<readonly InstanceState[]>
+  /** Which sequence holds which slot; undefined for models without sequences. */
+  slots(model: string, version: string): SequenceSlots | undefined
   /** Every leaf of the effective config and where it came from. */
   describeConfig(model: string, version: string): readonly ConfigValue[]
   /** The text of the chosen config file; undefined when there is none. Works for models that do not load. */

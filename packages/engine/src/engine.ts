@@ -32,6 +32,7 @@ import { listFiles, readConfigText } from './repository/listing.ts'
 import { openLocalSource } from './repository/local/source.ts'
 import { Repository } from './repository/repository.ts'
 import type { Flight, ResponseListener } from './request.ts'
+import type { SequenceSlots } from './schedule/contract.ts'
 import { printStartupTable } from './startup-table.ts'
 
 /** What tests replace. */
@@ -235,6 +236,10 @@ class ServingEngine implements Engine {
 
   instances(model: string, version: string): Promise<readonly InstanceState[]> {
     return Promise.all(this.#find(model, version).instances.map(describeInstance))
+  }
+
+  slots(model: string, version: string): SequenceSlots | undefined {
+    return this.#find(model, version).slots()
   }
 
   describeConfig(model: string, version: string): readonly ConfigValue[] {

@@ -21,7 +21,7 @@ import { checkNamedFiles, findLabelFiles, readLabels } from './repository/named-
 import { findWaiting, Flight, newTimings } from './request.ts'
 import type { FlightOwner, Outcome, Timings, ResponseListener } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
-import type { Scheduler, StepContext, StepTarget } from './schedule/contract.ts'
+import type { Scheduler, SequenceSlots, StepContext, StepTarget } from './schedule/contract.ts'
 import { checkSteps, inheritDecoupled } from './schedule/ensemble/check-steps.ts'
 import { buildGraph } from './schedule/ensemble/graph.ts'
 import { refuseStopped } from './schedule/stopping.ts'
@@ -199,6 +199,8 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   readonly metadata: ModelMetadata
   readonly reporter: Reporter
   readonly decoupled: boolean
+  /** Undefined for models without sequences. */
+  readonly slots = (): SequenceSlots | undefined => this.#scheduler.inspectSlots?.()
   config: ModelConfig
   inflight = 0
   readonly #chain: readonly string[]
@@ -220,7 +222,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
 
   /** Throws for what no scheduler can do. */
   constructor(plan: VersionPlan, own: VersionParts) {
-    const { config, reporter, instances, findStep } = own
+    const { config, reporter, instances, findStep, log, initialStates } = own
     const { model, version } = plan
     this.plan = plan
     this.config = config
@@ -234,7 +236,6 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     this.#validator = own.validator
     this.#instances = instances
     const pool = instances?.pool ?? new Pool()
-    const { log, initialStates } = own
     this.#scheduler = chooseScheduler({ model, version, config, pool, reporter, findStep, log, initialStates })
     const steps = own.loaded === undefined ? buildGraph(config).steps : []
     this.#steps = () => steps.map((step) => findStep(step.model, step.version))

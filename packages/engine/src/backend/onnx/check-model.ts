@@ -1,5 +1,5 @@
 import { ConchError, toConfigDatatype, toProtocolDatatype } from '@conch/protocol'
-import type { ConfigDatatype, ModelConfig, ModelInput, ModelOutput } from '@conch/protocol'
+import type { ConfigDatatype, ModelConfig, ModelInput, ModelOutput, SequenceState } from '@conch/protocol'
 import { checkControls, listControlNames } from './check-controls.ts'
 import type { ModelValue, Signature } from './signature.ts'
 
@@ -14,6 +14,7 @@ export function checkModel(config: ModelConfig, signature: Signature): void {
     for (const name of target_name) checkGenerated(config, { name, data_type }, inputs)
   }
   const outputs = new Map(signature.outputs.map((value) => [value.name, value]))
+  for (const state of config.sequence_batching?.state ?? []) checkState(config, state, { inputs, outputs })
   const scattered = new Set(config.batch_output.flatMap(({ target_name }) => target_name))
   for (const output of config.output) checkOutput(config, output, { values: outputs, scattered })
 }
@@ -76,6 +77,18 @@ function checkGenerated(
 ): void {
   const value = findValue(target.name, values, 'input')
   checkType(config, { what: 'input', name: target.name, type: target.data_type }, value)
+}
+
+/** The original notices with the first request. */
+function checkState(
+  config: ModelConfig,
+  { input_name, output_name, data_type: type }: SequenceState,
+  values: { readonly inputs: ReadonlyMap<string, ModelValue>; readonly outputs: ReadonlyMap<string, ModelValue> },
+): void {
+  const input = findValue(input_name, values.inputs, 'input')
+  const output = findValue(output_name, values.outputs, 'output')
+  checkType(config, { what: 'input', name: input_name, type }, input)
+  checkType(config, { what: 'output', name: output_name, type }, output)
 }
 
 interface OutputFacts {
