@@ -1,12 +1,10 @@
 'use client'
 import type { ConfigProblem, EffectiveValue } from '@conch/server/schemas'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { checkText, mergeProblems } from '../ui/pbtxt/local-check.ts'
 import { useTRPCClient } from './client.ts'
-
-/** The server is asked when typing pauses for this long. */
-const PAUSE_MS = 350
+import { useSettled } from './use-settled.ts'
 
 export interface ConfigCheck {
   readonly problems: readonly ConfigProblem[]
@@ -44,13 +42,4 @@ export function useConfigCheck({ model, configText, uploadId }: Draft): ConfigCh
   // The server runs the same checks on the same text, and more: its word replaces the local one.
   const problems = useMemo(() => mergeProblems(remote ?? local), [remote, local])
   return { problems, effective: query.data?.effective ?? [], pending: pending && query.error === null }
-}
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return settled
 }

@@ -9,6 +9,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'config.save': 'saved the config',
   'deploy.inspect': 'uploaded files',
   'deploy.publish': 'deployed a version',
+  'deploy.publishPython': 'deployed a Python version',
   'deploy.discard': 'threw an upload away',
   'models.load': 'loaded',
   'models.unload': 'unloaded',

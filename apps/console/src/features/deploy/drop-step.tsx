@@ -1,5 +1,5 @@
 'use client'
-import { FileBox, FolderUp } from 'lucide-react'
+import { FileBox, FileCode2, FolderUp, PencilLine } from 'lucide-react'
 import { useEffect, useRef, type InputHTMLAttributes } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
@@ -11,9 +11,11 @@ interface DropStepProps {
   /** Why the last choice was not taken. */
   readonly refusal: string | null
   readonly onPick: (files: readonly Picked[]) => void
+  /** Begins a model in Python instead. */
+  readonly onWrite: () => void
 }
 
-export function DropStep({ refusal, onPick }: DropStepProps) {
+export function DropStep({ refusal, onPick, onWrite }: DropStepProps) {
   const { over, zone } = useDrop((transfer) => void readDrop(transfer).then(onPick))
   useNoStrayDrops()
   return (
@@ -42,6 +44,18 @@ export function DropStep({ refusal, onPick }: DropStepProps) {
           Nothing is served before you have seen its signature and the checks. Versions that exist are never
           overwritten.
         </p>
+      </div>
+      <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-panel p-4 shadow-card">
+        <FileCode2 className="size-6 shrink-0 text-mute" strokeWidth={1.4} aria-hidden />
+        <div className="min-w-0 flex-1 basis-56">
+          <h2 className="text-[13px] font-semibold">Or write one</h2>
+          <p className="text-soft">
+            Pre- and post-processing, other frameworks, calls to other models: a class in Python.
+          </p>
+        </div>
+        <Button onClick={onWrite}>
+          <PencilLine aria-hidden /> Write a Python model
+        </Button>
       </div>
     </div>
   )

@@ -1,46 +1,49 @@
 'use client'
-import type { Published } from '@conch/server/schemas'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Rocket, Save } from 'lucide-react'
-import { useState, type FormEvent } from 'react'
-import { useTRPC } from '../../api/client.ts'
-import { readFailure } from '../../api/failure.ts'
+import { useState, type FormEvent, type ReactNode } from 'react'
 import { Action } from '../../ui/action.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { Check, Field, Input } from '../../ui/field.tsx'
 import { Notice } from '../../ui/message.tsx'
 import type { ModelName } from './use-model-name.ts'
+import type { Publishing } from './use-publish.ts'
 
+export interface PublishChoice {
+  readonly load: boolean
+  readonly overwriteConfig: boolean
+}
 interface PublishProps {
-  readonly uploadId: string
   readonly name: ModelName
-  readonly configText: string
   /** A person changed the proposed config. */
-  readonly changed: boolean
-  readonly broken: boolean
-  readonly onPublished: (published: Published) => void
+  readonly changed?: boolean
+  /** The model keeps its config: there is nothing to choose. */
+  readonly fixedConfig?: boolean
+  /** Why it cannot be published now. */
+  readonly why: string | null
+  readonly publishing: Publishing
+  readonly onSubmit: (choice: PublishChoice) => void
   readonly onCancel: () => void
+  readonly children?: ReactNode
 }
 
-export function PublishCard({ uploadId, name, configText, changed, broken, onPublished, onCancel }: PublishProps) {
+export function PublishCard(props: PublishProps) {
+  const { name, changed = false, fixedConfig = false, why, publishing, onSubmit, onCancel, children } = props
   const [load, setLoad] = useState(true)
   const [overwrite, setOverwrite] = useState<boolean | null>(null)
-  const publish = usePublish(onPublished)
   // A config that somebody just wrote is meant to count.
   const overwriteConfig = name.existing === undefined || (overwrite ?? changed)
-  const why = explainRefusal(name, broken)
+  const refusal = name.error === undefined ? why : 'The name cannot be used.'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (why !== null) return
-    publish.mutate({ uploadId, model: name.value, version: 'next', configText, load, overwriteConfig })
+    if (refusal === null && !publishing.pending) onSubmit({ load, overwriteConfig })
   }
   return (
     <Card>
       <CardHead title="Save as a new version" />
       <form className="space-y-3 p-3" onSubmit={submit}>
-        <NameField name={name} />
-        {name.existing !== undefined && (
+        {children}
+        {name.existing !== undefined && !fixedConfig && (
           <Check
             label="Replace the model’s config.pbtxt by the one above"
             hint="Otherwise the present one goes on to apply"
@@ -54,16 +57,16 @@ export function PublishCard({ uploadId, name, configText, changed, broken, onPub
           checked={load}
           onChange={(event) => setLoad(event.target.checked)}
         />
-        {publish.error !== null && (
+        {publishing.failure !== null && (
           <Notice tone="bad" title="Not deployed">
-            {readFailure(publish.error).message}
+            {publishing.failure}
           </Notice>
         )}
         <div className="flex justify-end gap-2">
           <Button onClick={onCancel}>Throw away</Button>
-          <Action type="submit" tone="primary" why={why} disabled={publish.isPending}>
+          <Action type="submit" tone="primary" why={refusal} disabled={publishing.pending}>
             {load ? <Rocket aria-hidden /> : <Save aria-hidden />}
-            {publish.isPending ? 'Saving…' : load ? 'Save and load' : 'Save'}
+            {(load ? LABELS.load : LABELS.save)[publishing.pending ? 1 : 0]}
           </Action>
         </div>
       </form>
@@ -71,25 +74,10 @@ export function PublishCard({ uploadId, name, configText, changed, broken, onPub
   )
 }
 
-function usePublish(onPublished: (published: Published) => void) {
-  const trpc = useTRPC()
-  const queryClient = useQueryClient()
-  return useMutation(
-    trpc.deploy.publish.mutationOptions({
-      onSuccess: (published) => {
-        void queryClient.invalidateQueries({ queryKey: trpc.models.pathKey() })
-        onPublished(published)
-      },
-    }),
-  )
-}
+/** Before and while it happens. */
+const LABELS = { load: ['Save and load', 'Saving and loading…'], save: ['Save', 'Saving…'] } as const
 
-function explainRefusal(name: ModelName, broken: boolean): string | null {
-  if (name.error !== undefined) return 'The name cannot be used.'
-  return broken ? 'The checks found errors; repair them first.' : null
-}
-
-function NameField({ name }: { name: ModelName }) {
+export function NameField({ name }: { name: ModelName }) {
   return (
     <Field label="Model" error={name.error} hint={describeTarget(name)}>
       {(control) => (

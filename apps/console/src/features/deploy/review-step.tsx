@@ -7,13 +7,14 @@ import { Card, CardHead } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { LazyEditor } from '../../ui/pbtxt/lazy-editor.tsx'
 import { hasErrors } from '../../ui/pbtxt/local-check.ts'
-import type { EditorHandle } from '../../ui/pbtxt/pbtxt-editor.tsx'
+import type { EditorHandle } from '../../ui/editor/code-editor.tsx'
 import { ProblemList } from '../../ui/pbtxt/problem-list.tsx'
 import { FileList } from './file-list.tsx'
 import { listProblems } from './list-problems.ts'
-import { PublishCard } from './publish-card.tsx'
+import { NameField, PublishCard } from './publish-card.tsx'
 import { SignatureCard } from './signature-card.tsx'
 import { useModelName } from './use-model-name.ts'
+import { usePublishUpload } from './use-publish.ts'
 
 interface ReviewProps {
   readonly inspection: Inspection
@@ -27,6 +28,7 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
   const name = useModelName(inspection.suggestedName)
   const check = useConfigCheck({ model: name.value, configText: text, uploadId: inspection.id })
   const editor = useRef<EditorHandle>(null)
+  const { publish, publishing } = usePublishUpload(onPublished)
   const problems = useMemo(() => listProblems(inspection, check.problems), [inspection, check.problems])
   const fix = (problem: ConfigProblem) => problem.fix && setText(applyEdits(text, problem.fix.edits))
   return (
@@ -60,14 +62,17 @@ export function ReviewStep({ inspection, onPublished, onCancel }: ReviewProps) {
           </div>
         </Card>
         <PublishCard
-          uploadId={inspection.id}
           name={name}
-          configText={text}
           changed={text !== inspection.proposedConfig}
-          broken={hasErrors(problems)}
-          onPublished={onPublished}
+          why={hasErrors(problems) ? 'The checks found errors; repair them first.' : null}
+          publishing={publishing}
+          onSubmit={(choice) =>
+            publish({ uploadId: inspection.id, model: name.value, version: 'next', configText: text, ...choice })
+          }
           onCancel={onCancel}
-        />
+        >
+          <NameField name={name} />
+        </PublishCard>
       </div>
     </div>
   )

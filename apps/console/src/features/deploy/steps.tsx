@@ -1,12 +1,10 @@
 import { Check } from 'lucide-react'
 import { cn } from '../../ui/cn.ts'
 
-const NAMES = ['Choose', 'Upload', 'Check', 'Serve']
-
-export function Steps({ current }: { current: number }) {
+export function Steps({ names, current }: { names: readonly string[]; current: number }) {
   return (
     <ol className="flex items-center gap-1.5 text-xs" aria-label="Steps">
-      {NAMES.map((name, index) => (
+      {names.map((name, index) => (
         <li key={name} aria-current={index === current ? 'step' : undefined} className="flex items-center gap-1.5">
           {index > 0 && <span aria-hidden className="h-px w-4 bg-edge max-sm:w-2" />}
           <span

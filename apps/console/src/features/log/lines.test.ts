@@ -2,7 +2,14 @@ import type { LogLine } from '@conch/server/schemas'
 import { expect, it } from 'vitest'
 import { addLine, filterLines, printLines } from './lines.ts'
 
-const line = (id: number, level: LogLine['level'], text: string): LogLine => ({ id, at: id * 1000, level, text })
+const OURS = { model: '', version: '' }
+const line = (id: number, level: LogLine['level'], text: string): LogLine => ({
+  id,
+  at: id * 1000,
+  level,
+  text,
+  ...OURS,
+})
 const lines = [line(1, 'info', 'loading iris'), line(2, 'error', 'iris failed'), line(3, 'verbose', 'tick')]
 
 it('filters by level and text', () => {
@@ -17,7 +24,7 @@ it('takes a line once', () => {
 })
 
 it('goes on after the server started anew and counts from one again', () => {
-  expect(addLine(lines, { id: 1, at: 9000, level: 'info', text: 'started' })).toHaveLength(4)
+  expect(addLine(lines, { ...line(1, 'info', 'started'), at: 9000 })).toHaveLength(4)
 })
 
 it('prints lines for the clipboard', () => {

@@ -12,7 +12,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Notice } from '../../ui/message.tsx'
 import { LazyEditor } from '../../ui/pbtxt/lazy-editor.tsx'
 import { hasErrors, mergeProblems } from '../../ui/pbtxt/local-check.ts'
-import type { EditorHandle } from '../../ui/pbtxt/pbtxt-editor.tsx'
+import type { EditorHandle } from '../../ui/editor/code-editor.tsx'
 import { ProblemList } from '../../ui/pbtxt/problem-list.tsx'
 import { useConfigDraft, type ConfigDraft } from './use-config-draft.ts'
 

@@ -15,7 +15,7 @@ import { When } from '../../ui/when.tsx'
 
 /** The server shows text up to 1 MiB; more than this nobody reads in a dialog. */
 const LONGEST_SHOWN = 1_048_576
-const TEXT = /\.(txt|json|pbtxt|md|csv|labels|ya?ml)$/i
+const TEXT = /\.(txt|json|pbtxt|md|csv|labels|ya?ml|py|toml|lock)$/i
 
 export function FilesTab({ model }: { model: ModelDetails }) {
   const [open, setOpen] = useState<string | null>(null)

@@ -12,17 +12,20 @@ import { Notice } from '../../ui/message.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Retry } from '../../ui/retry.tsx'
 import { displayState, StateMark } from '../../ui/state.tsx'
+import { Traceback } from '../../ui/python/traceback.tsx'
 import { TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { usePathName } from '../../ui/use-path-name.ts'
+import { CodeTab } from './code-tab.tsx'
 import { ConfigTab } from './config-tab.tsx'
 import { EffectiveTab } from './effective-tab.tsx'
 import { FilesTab } from './files-tab.tsx'
 import { ModelActions } from './model-actions.tsx'
 import { OverviewTab } from './overview-tab.tsx'
+import { listSources } from './sources.ts'
 import { StatisticsTab } from './statistics-tab.tsx'
 import { VersionsTab } from './versions-tab.tsx'
 
-const TABS = ['overview', 'config', 'effective', 'versions', 'files', 'stats'] as const
+const TABS = ['overview', 'code', 'config', 'effective', 'versions', 'files', 'stats'] as const
 const REFRESH_MS = 4000
 
 export function ModelScreen() {
@@ -71,6 +74,7 @@ function ModelTabs({ model }: { model: ModelDetails }) {
   const failed = displayState(model.state, model.reason) === 'UNAVAILABLE'
   const tabs = [
     { value: 'overview', label: 'Overview' },
+    ...(listSources(model).length > 0 ? [{ value: 'code', label: 'Code' }] : []),
     { value: 'config', label: 'Config', badge: errors > 0 ? <Badge tone="bad">{errors}</Badge> : undefined },
     { value: 'effective', label: 'Effective' },
     { value: 'versions', label: 'Versions', badge: <Badge>{model.versions.length}</Badge> },
@@ -81,7 +85,7 @@ function ModelTabs({ model }: { model: ModelDetails }) {
     <>
       {failed && (
         <Notice tone="bad" title="This model could not be loaded" className="mb-3">
-          {model.reason}
+          <Reason model={model} />
         </Notice>
       )}
       <Tabs
@@ -92,6 +96,9 @@ function ModelTabs({ model }: { model: ModelDetails }) {
       >
         <TabPanel value="overview" className="pt-3">
           <OverviewTab model={model} />
+        </TabPanel>
+        <TabPanel value="code" className="pt-3">
+          <CodeTab key={model.name} model={model} />
         </TabPanel>
         <TabPanel value="config" className="pt-3">
           <ConfigTab key={model.name} model={model} />
@@ -111,4 +118,10 @@ function ModelTabs({ model }: { model: ModelDetails }) {
       </Tabs>
     </>
   )
+}
+
+/** An exception of the model's own code is shown with its place; the Code tab shows it in the source. */
+function Reason({ model }: { model: ModelDetails }) {
+  const [failure] = model.failures
+  return failure === undefined ? model.reason : <Traceback failure={failure} />
 }

@@ -7,6 +7,8 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { formatBytes, formatCount, formatShape } from '../../ui/format.ts'
 import { Empty } from '../../ui/message.tsx'
 import { readFacts } from './facts.ts'
+import { InstancesCard } from './instances-card.tsx'
+import { LogCard } from './log-card.tsx'
 import { ReadmeCard } from './readme-card.tsx'
 
 export function OverviewTab({ model }: { model: ModelDetails }) {
@@ -26,6 +28,8 @@ export function OverviewTab({ model }: { model: ModelDetails }) {
             <TensorCard title="Outputs" rows={metadata.outputs} labels={model.labels} />
           </>
         )}
+        <InstancesCard model={model.name} />
+        <LogCard model={model.name} />
         {model.readme !== null && <ReadmeCard text={model.readme} />}
       </div>
       <FactsCard model={model} />

@@ -1,6 +1,7 @@
 'use client'
 import type { InferResult } from '@conch/server/schemas'
 import { useSyncExternalStore } from 'react'
+import type { StreamAnswer } from './stream.ts'
 
 /** One question and its answer. */
 export interface Entry {
@@ -12,6 +13,12 @@ export interface Entry {
   readonly result: InferResult
   /** Milliseconds from sending to having it, as the browser saw them. */
   readonly clientMs: number
+  /** Of a model that answers bit by bit. */
+  readonly answers?: readonly StreamAnswer[]
+  /** All answers that came, also those that are not kept. */
+  readonly total?: number
+  /** A person ended it. */
+  readonly stopped?: boolean
 }
 interface History {
   readonly entries: readonly Entry[]

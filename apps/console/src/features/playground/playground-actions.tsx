@@ -1,6 +1,6 @@
 'use client'
 import type { ModelDetails } from '@conch/server/schemas'
-import { Send, X } from 'lucide-react'
+import { Send, Square, X } from 'lucide-react'
 import { parseAsString, useQueryState } from 'nuqs'
 import { useEffect, useRef } from 'react'
 import { toast } from 'sonner'
@@ -28,7 +28,8 @@ export function PlaygroundActions({ model, version, playground }: ActionsProps) 
       <VersionPicker model={model} version={version} />
       {playground.sending ? (
         <Button onClick={playground.cancel}>
-          <X aria-hidden /> Cancel
+          {playground.arriving === null ? <X aria-hidden /> : <Square aria-hidden />}
+          {playground.arriving === null ? 'Cancel' : 'Stop'}
         </Button>
       ) : (
         <Action tone="primary" why={why} onClick={playground.send}>

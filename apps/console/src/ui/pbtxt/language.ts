@@ -1,17 +1,8 @@
-import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete'
-import {
-  bracketMatching,
-  foldService,
-  HighlightStyle,
-  indentOnInput,
-  StreamLanguage,
-  syntaxHighlighting,
-  type StreamParser,
-} from '@codemirror/language'
+import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
+import { foldService, StreamLanguage, type StreamParser } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import { hoverTooltip } from '@codemirror/view'
 import { completionsAt, describeField, parsePbtxt } from '@conch/protocol'
-import { tags } from '@lezer/highlight'
 import { fieldAt } from './field-at.ts'
 
 interface PbtxtState {
@@ -51,15 +42,6 @@ function shift(state: PbtxtState, by: number): string {
   return 'bracket'
 }
 
-const COLOURS = HighlightStyle.define([
-  { tag: tags.comment, color: 'var(--mute)', fontStyle: 'italic' },
-  { tag: tags.string, color: 'var(--series-4)' },
-  { tag: [tags.number, tags.bool], color: 'var(--series-2)' },
-  { tag: tags.atom, color: 'var(--series-5)' },
-  { tag: tags.propertyName, color: 'var(--series-1)' },
-  { tag: [tags.bracket, tags.punctuation], color: 'var(--soft)' },
-])
-
 /** A block folds from its opening bracket to the line of the closing one. */
 const folding = foldService.of((state, lineStart, lineEnd) => {
   const text = state.doc.sliceString(lineStart, lineEnd)
@@ -76,7 +58,7 @@ const folding = foldService.of((state, lineStart, lineEnd) => {
 })
 
 /** Fields and values that fit at the cursor, from the schema. */
-export function completePbtxt(context: CompletionContext): CompletionResult | null {
+function completePbtxt(context: CompletionContext): CompletionResult | null {
   const before = context.matchBefore(/[\w]+/)
   if (before === null && !context.explicit) return null
   const found = completionsAt(context.state.doc.toString(), context.pos)
@@ -130,9 +112,7 @@ const hoverDocs = hoverTooltip((view, offset) => {
 
 export const pbtxt: Extension = [
   StreamLanguage.define(parser),
-  syntaxHighlighting(COLOURS),
   folding,
-  bracketMatching(),
-  indentOnInput(),
+  autocompletion({ override: [completePbtxt] }),
   hoverDocs,
 ]
