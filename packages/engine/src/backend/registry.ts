@@ -5,6 +5,10 @@ import type { Backend } from './contract.ts'
 const BACKENDS: Readonly<Record<string, () => Promise<Backend>>> = {
   onnxruntime: async () => (await import('./onnx/backend.ts')).createOnnxBackend(),
   python: async () => (await import('./python/backend.ts')).createPythonBackend(),
+  pytorch: async () => (await import('./python/runners.ts')).createRunnerBackend('pytorch'),
+  tensorflow: async () => (await import('./python/runners.ts')).createRunnerBackend('tensorflow'),
+  fil: async () => (await import('./python/runners.ts')).createRunnerBackend('fil'),
+  sklearn: async () => (await import('./python/runners.ts')).createRunnerBackend('sklearn'),
   identity: async () => (await import('./identity/backend.ts')).createIdentityBackend(),
 }
 

@@ -3,7 +3,7 @@ import type { Backend, BackendContext, BackendModel, InstanceSpec } from '../con
 import { mayComplete, readCompleted } from './complete-config.ts'
 import { describeArgs, describeModel } from './describe-model.ts'
 import { prepareEnvironment } from './environment/prepare.ts'
-import type { PreparedEnvironment } from './environment/request.ts'
+import type { NeededModule, PreparedEnvironment } from './environment/request.ts'
 import { PythonInstance } from './instance.ts'
 import { checkName, locateModel } from './locate-model.ts'
 import { readPythonSettings } from './settings.ts'
@@ -12,20 +12,33 @@ import { startWorker } from './start-worker.ts'
 import { Worker } from './worker.ts'
 import type { WorkerPlan } from './worker.ts'
 
+/** Where the program of a model comes from: its own directory, or a backend that is written in Python. */
+export interface ProgramSource {
+  readonly name: string
+  /** The file with the class; throws for a model that it cannot run. */
+  readonly locate: (config: ModelConfig, context: BackendContext) => Promise<string>
+  /** What the interpreter must have besides numpy. */
+  readonly listNeeds: (config: ModelConfig, context: BackendContext) => Promise<readonly NeededModule[]>
+}
+
+const OWN_PROGRAM: ProgramSource = { name: 'python', locate: locateModel, listNeeds: () => Promise.resolve([]) }
+
 /** Models in Python: one child process per instance. */
-export function createPythonBackend(): Backend {
+export function createPythonBackend(source: ProgramSource = OWN_PROGRAM): Backend {
   return {
-    name: 'python',
+    name: source.name,
     preferredGroup: { kind: 'KIND_CPU', count: 1 },
-    complete: completeConfig,
-    load: loadModel,
+    complete: (config, context) => completeConfig(config, { ...context, source }),
+    load: (config, context) => loadModel(config, { ...context, source }),
   }
 }
 
+type PythonContext = BackendContext & { readonly source: ProgramSource }
+
 /** Runs the model's own completion in a process that is there for nothing else. */
-async function completeConfig(config: ModelConfig, context: BackendContext): Promise<ModelConfig> {
+async function completeConfig(config: ModelConfig, context: PythonContext): Promise<ModelConfig> {
   const settings = readPythonSettings(context.settings)
-  const file = await locateModel(config, context)
+  const file = await context.source.locate(config, context)
   if (!(await mayComplete(file))) return config
   const environment = await prepare(config, context)
   const spec = { name: config.name, kind: 'KIND_CPU', deviceId: 0, profiles: [] } as const
@@ -41,9 +54,9 @@ async function completeConfig(config: ModelConfig, context: BackendContext): Pro
   return begun.t === 'completed' ? readCompleted(begun.config, config.name) : config
 }
 
-async function loadModel(config: ModelConfig, context: BackendContext): Promise<BackendModel> {
+async function loadModel(config: ModelConfig, context: PythonContext): Promise<BackendModel> {
   const settings = readPythonSettings(context.settings)
-  const file = await locateModel(config, context)
+  const file = await context.source.locate(config, context)
   const environment = await prepare(config, context)
   return {
     createInstance: (spec) => createInstance({ config, context, settings, file, environment }, spec),
@@ -60,7 +73,7 @@ interface LoadedModel {
 }
 
 /** The interpreter that the model runs on; made first where the model brings its own packages. */
-function prepare(config: ModelConfig, context: BackendContext): Promise<PreparedEnvironment> {
+async function prepare(config: ModelConfig, context: PythonContext): Promise<PreparedEnvironment> {
   const { modelDirectory, versionDirectory, settings, log } = context
   return prepareEnvironment({
     modelDirectory,
@@ -68,6 +81,7 @@ function prepare(config: ModelConfig, context: BackendContext): Promise<Prepared
     settings,
     log,
     parameters: config.parameters,
+    needs: await context.source.listNeeds(config, context),
     signal: undefined,
   })
 }
