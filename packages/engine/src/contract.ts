@@ -1,6 +1,7 @@
 import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { CacheSettings } from './cache/contract.ts'
 import type { ResourceLimit } from './instance/contract.ts'
+import type { ClientMemory } from './memory/contract.ts'
 import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { ResponseListener, Timings } from './request.ts'
@@ -150,6 +151,9 @@ export interface Engine {
   statistics(model: string, version: string): readonly ModelStatistics[]
   /** Labels of an output (classification), or undefined. */
   labels(model: string, version: string, output: string): readonly string[] | undefined
+
+  /** Memory that clients share with the server. */
+  readonly memory: ClientMemory
 
   infer(request: InferRequest, context?: InferContext): Promise<InferResponse>
   /** Any number of responses (decoupled models, generate); resolves after the final one. */

@@ -20,14 +20,17 @@ import type {
 import { describeConfig } from './describe-config.ts'
 import { drainAndClose } from './drain.ts'
 import { RateLimiter } from './instance/limiter.ts'
+import type { ClientMemory, Lease } from './memory/contract.ts'
+import { Regions } from './memory/regions.ts'
 import { createVersionBuilder } from './model.ts'
 import type { LoadedVersion } from './model.ts'
+import { NestedLoads } from './nested-loads.ts'
 import type { ModelStatistics } from './observe/contract.ts'
 import { Metrics } from './observe/metrics.ts'
 import { readUsage } from './observe/process-usage.ts'
 import type { InstanceProcess } from './observe/process-usage.ts'
 import type { Slot } from './instance/contract.ts'
-import type { IndexEntry, LifecycleEvent, Source } from './repository/contract.ts'
+import type { IndexEntry, LifecycleEvent, Source, VersionBuilder } from './repository/contract.ts'
 import { listFiles, readConfigText } from './repository/listing.ts'
 import { openLocalSource } from './repository/local/source.ts'
 import { Repository } from './repository/repository.ts'
@@ -46,10 +49,12 @@ export function createEngine(options: EngineOptions, parts: EngineParts = {}): E
 
 class ServingEngine implements Engine {
   phase: 'starting' | 'ready' | 'exiting' = 'starting'
+  readonly memory: ClientMemory = new Regions()
   readonly #options: EngineOptions
   readonly #sources: Source[] = []
   readonly #metrics: Metrics
   readonly #repository: Repository<LoadedVersion>
+  readonly #loads = new NestedLoads()
   readonly #findBackend: (name: string) => Promise<Backend>
   readonly #cache: ResponseCache
   #stopped: Promise<boolean> | undefined = undefined
@@ -73,21 +78,36 @@ class ServingEngine implements Engine {
       settings: backendConfig,
       autoComplete,
       gpus: [],
-      calls: this.#calls(),
+      calls: (model) => this.#calls(model),
       circles: new Circles(),
       cache: this.#cache,
       limiter: options.rateLimit === 'execution_count' ? new RateLimiter(options.rateLimitResources ?? []) : undefined,
     })
     const configs = createConfigReader(autoComplete)
-    this.#repository = new Repository(options, { sources: this.#sources, configs, builder, log })
+    this.#repository = new Repository(options, {
+      sources: this.#sources,
+      configs,
+      builder: this.#noteMade(builder),
+      log,
+    })
   }
 
-  #calls(): EngineCalls {
+  #noteMade(builder: VersionBuilder<LoadedVersion>): VersionBuilder<LoadedVersion> {
+    return { ...builder, build: (plan) => this.#loads.making(plan.model, () => builder.build(plan)) }
+  }
+
+  /** Also while the server starts: a model that is warmed up may need others that are there already. */
+  #calls(caller: string): EngineCalls {
+    const repository = this.#repository
+    const loads = this.#loads
     return createCalls({
-      find: (model, version) => this.#find(model, version),
-      load: (model, override) => this.load(model, override),
-      unload: (model, unloadDependents) => this.unload(model, unloadDependents),
-      isReady: (model, version) => this.modelReady(model, version),
+      find: (model, version) => repository.registry.find(model, version),
+      load: (model, override) => {
+        if (!loads.isMaking(caller)) return repository.load(model, override)
+        return loads.waiting(caller, model, () => repository.loadWithin(model, override))
+      },
+      unload: (model, unloadDependents) => repository.unload(model, unloadDependents),
+      isReady: (model, version) => this.#isServed(() => repository.registry.find(model, version)),
       createFamily: (kind, name, description) => this.#metrics.createFamily(kind, name, description),
     })
   }
@@ -132,10 +152,14 @@ class ServingEngine implements Engine {
     return ready.every(Boolean)
   }
 
-  async modelReady(model: string, version: string): Promise<boolean> {
+  modelReady(model: string, version: string): Promise<boolean> {
+    return this.#isServed(() => this.#find(model, version))
+  }
+
+  async #isServed(find: () => LoadedVersion): Promise<boolean> {
     let found: LoadedVersion
     try {
-      found = this.#find(model, version)
+      found = find()
     } catch (error) {
       if (error instanceof ConchError) return false
       throw error
@@ -193,17 +217,30 @@ class ServingEngine implements Engine {
 
   infer(request: InferRequest, context?: InferContext): Promise<InferResponse> {
     let flight: Flight
+    let lease: Lease | undefined
     try {
-      flight = this.#find(request.model, request.version).begin(request, context, undefined)
+      const version = this.#find(request.model, request.version)
+      lease = this.memory.lend(request)
+      flight = version.begin(request, context, undefined)
     } catch (error) {
+      lease?.end()
       return Promise.reject(error as Error)
     }
     // Without a listener a flight that succeeds has its one response.
-    return flight.wait() as Promise<InferResponse>
+    const response = flight.wait() as Promise<InferResponse>
+    if (lease === undefined) return response
+    return deliverOnce(lease, response)
   }
 
   async stream(request: InferRequest, onResponse: ResponseListener, context?: InferContext): Promise<void> {
-    await this.#find(request.model, request.version).begin(request, context, onResponse).wait()
+    const version = this.#find(request.model, request.version)
+    const lease = this.memory.lend(request)
+    const take = lease === undefined ? onResponse : deliverTo(lease, onResponse)
+    try {
+      await version.begin(request, context, take).wait()
+    } finally {
+      lease?.end()
+    }
   }
 
   index(readyOnly: boolean): Promise<readonly IndexEntry[]> {
@@ -276,4 +313,16 @@ function listProcesses(versions: readonly LoadedVersion[]): readonly InstancePro
       process === undefined ? [] : [{ model, version, instance: name, pid: process.pid, restarts: process.restarts }],
     ),
   )
+}
+
+async function deliverOnce(lease: Lease, pending: Promise<InferResponse>): Promise<InferResponse> {
+  try {
+    return lease.deliver(await pending)
+  } finally {
+    lease.end()
+  }
+}
+
+function deliverTo(lease: Lease, onResponse: ResponseListener): ResponseListener {
+  return (response, final) => onResponse(lease.deliver(response), final)
 }

@@ -9,3 +9,4 @@ export type { IndexEntry, LifecycleEvent, VersionState } from './repository/cont
 export { ServerLog, type LogLine, type LogOptions, type LogSettings } from './observe/log.ts'
 export { readOnnxSignature, type OnnxSignature } from './backend/onnx/read-model.ts'
 export { completeConfig as completeOnnxConfig } from './backend/onnx/complete-config.ts'
+export type { ClientMemory, RegionKind, RegionStatus } from './memory/contract.ts'

@@ -3,7 +3,6 @@ import type { InferMessage, InferRequest, InferResponse, ParsedInfer } from '@co
 import { forwardHeaders } from '../header-forwarding.ts'
 import type { Call } from './call.ts'
 import type { Face } from './face.ts'
-import { checkRegions } from './shared-memory.ts'
 import { readVersion } from './version-text.ts'
 
 export interface Prepared extends ParsedInfer {
@@ -23,7 +22,6 @@ export function prepareRequest(call: Call, message: InferMessage, streams: boole
   request.version = version
   const forwarded = forward && forwardHeaders(call.metadata, forward)
   if (forwarded) request.parameters = { ...request.parameters, ...forwarded }
-  checkRegions(request)
   return { ...parsed, decoupled }
 }
 

@@ -18,7 +18,14 @@ import {
 import type { Fields } from './fields.ts'
 import { UnaryInfer } from './infer.ts'
 import { StreamInfer } from './stream.ts'
-import { cudaStatus, refuseRegister, refuseUnregister, systemStatus } from './shared-memory.ts'
+import {
+  cudaStatus,
+  registerCuda,
+  registerSystem,
+  systemStatus,
+  unregisterCuda,
+  unregisterSystem,
+} from './shared-memory.ts'
 import { logSettings, traceSetting } from './settings.ts'
 import { UnaryCall } from './unary.ts'
 
@@ -57,11 +64,11 @@ const inference: [name: string, Method][] = [
   ['RepositoryModelLoad', unary('model-repository', 'RepositoryModelLoad', loadModel)],
   ['RepositoryModelUnload', unary('model-repository', 'RepositoryModelUnload', unloadModel)],
   ['SystemSharedMemoryStatus', unary('shared-memory', 'SystemSharedMemoryStatus', systemStatus)],
-  ['SystemSharedMemoryRegister', unary('shared-memory', 'SystemSharedMemoryRegister', refuseRegister)],
-  ['SystemSharedMemoryUnregister', unary('shared-memory', 'SystemSharedMemoryUnregister', refuseUnregister)],
+  ['SystemSharedMemoryRegister', unary('shared-memory', 'SystemSharedMemoryRegister', registerSystem)],
+  ['SystemSharedMemoryUnregister', unary('shared-memory', 'SystemSharedMemoryUnregister', unregisterSystem)],
   ['CudaSharedMemoryStatus', unary('shared-memory', 'CudaSharedMemoryStatus', cudaStatus)],
-  ['CudaSharedMemoryRegister', unary('shared-memory', 'CudaSharedMemoryRegister', refuseRegister)],
-  ['CudaSharedMemoryUnregister', unary('shared-memory', 'CudaSharedMemoryUnregister', refuseUnregister)],
+  ['CudaSharedMemoryRegister', unary('shared-memory', 'CudaSharedMemoryRegister', registerCuda)],
+  ['CudaSharedMemoryUnregister', unary('shared-memory', 'CudaSharedMemoryUnregister', unregisterCuda)],
   ['TraceSetting', unary('trace', 'TraceSetting', traceSetting)],
   ['LogSettings', unary('logging', 'LogSettings', logSettings)],
 ]

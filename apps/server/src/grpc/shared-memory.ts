@@ -1,38 +1,57 @@
 import { ConchError } from '@conch/protocol'
-import type { InferRequest } from '@conch/protocol'
+import type { RegionStatus } from '@conch/engine'
 import type { Face } from './face.ts'
 import type { Fields } from './fields.ts'
 
-/** No region can be registered in this release, so the list of all is empty and a named one is unknown. */
-export function systemStatus(_: Face, request: Fields): Fields {
-  return showNone('system', request)
+export function systemStatus({ engine }: Face, request: Fields): Fields {
+  const shown = engine.memory.status('system', nameOf(request)).map(({ name, key, offset, byteSize }: RegionStatus) => {
+    return [name, { name, key, offset, byte_size: byteSize }] as const
+  })
+  return { regions: Object.fromEntries(shown) as Fields }
 }
 
-export function cudaStatus(_: Face, request: Fields): Fields {
-  return showNone('cuda', request)
+export function cudaStatus({ engine }: Face, request: Fields): Fields {
+  const shown = engine.memory.status('cuda', nameOf(request)).map(({ name, deviceId, byteSize }: RegionStatus) => {
+    return [name, { name, device_id: deviceId, byte_size: byteSize }] as const
+  })
+  return { regions: Object.fromEntries(shown) as Fields }
 }
 
-function showNone(kind: 'system' | 'cuda', { name }: Fields): Fields {
-  if (name !== '') throw new ConchError('NOT_FOUND', `Unable to find ${kind} shared memory region: '${String(name)}'`)
-  return { regions: {} }
+export function registerSystem(face: Face, request: Fields): Fields {
+  checkAllowed(face)
+  const [offset, byteSize] = [Number(request['offset']), Number(request['byte_size'])]
+  face.engine.memory.registerSystem(nameOf(request), { key: request['key'] as string, offset, byteSize })
+  return {}
 }
 
-export function refuseRegister({ allowClientShm }: Face): never {
-  throw new ConchError(
-    'UNSUPPORTED',
-    allowClientShm
-      ? 'Client shared memory is not supported by this release.'
-      : "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.",
-  )
+export function registerCuda(face: Face, request: Fields): Fields {
+  checkAllowed(face)
+  face.engine.memory.registerCuda(nameOf(request), {
+    handle: request['raw_handle'] as Uint8Array,
+    deviceId: request['device_id'] as number,
+    byteSize: Number(request['byte_size']),
+  })
+  return {}
 }
 
-export function refuseUnregister(face: Face): never {
-  return refuseRegister(face)
+export function unregisterSystem(face: Face, request: Fields): Fields {
+  checkAllowed(face)
+  face.engine.memory.unregister('system', nameOf(request))
+  return {}
 }
 
-/** Throws for tensors in a region: there is none. */
-export function checkRegions({ inputs, outputs }: InferRequest): void {
-  for (const { region } of [...inputs, ...outputs]) {
-    if (region !== undefined) throw new ConchError('NOT_FOUND', `Unable to find shared memory region: '${region.name}'`)
-  }
+export function unregisterCuda(face: Face, request: Fields): Fields {
+  checkAllowed(face)
+  face.engine.memory.unregister('cuda', nameOf(request))
+  return {}
+}
+
+function nameOf(request: Fields): string {
+  return request['name'] as string
+}
+
+function checkAllowed({ allowClientShm }: Face): void {
+  if (allowClientShm) return
+  const text = "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable."
+  throw new ConchError('UNSUPPORTED', text)
 }

@@ -11,7 +11,6 @@ import { decodeBody, encodeBody, isSupported, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import type { ContentType } from './reply.ts'
 import { refuseCompression, send, sendError } from './reply.ts'
-import { checkRegions } from './shared-memory.ts'
 
 /**
  * `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. Nothing is awaited
@@ -33,11 +32,10 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     errors = 'application/json'
     const parsed = parse(exchange, body, headerLength)
     const request = parsed instanceof Promise ? await parsed : parsed
-    checkRegions(request)
     addForwarded(exchange, request)
     const response = await face.engine.infer(request, { signal: connection.signal, timings })
     errors = 'text/plain'
-    if (size >= LIMITS.releasedBytes) releaseOnceSent(exchange, [body, ...request.inputs.map(({ data }) => data)])
+    if (size >= LIMITS.releasedBytes) releaseOnceSent(exchange, ownBytes(body, request))
     const sending = sendResponse(exchange, request, rank(exchange, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
@@ -104,6 +102,11 @@ function addForwarded(exchange: Exchange, request: InferRequest): void {
   const { forward } = exchange.face
   const forwarded = forward && forwardHeaders(exchange.req.rawHeaders, forward)
   if (forwarded) request.parameters = { ...request.parameters, ...forwarded }
+}
+
+/** What came with the request: the memory of regions is the client's. */
+function ownBytes(body: Uint8Array, { inputs }: InferRequest): readonly Uint8Array[] {
+  return [body, ...inputs.flatMap(({ data, region }) => (region === undefined ? [data] : []))]
 }
 
 /** Whoever needs a tensor longer than its request has copied it. */

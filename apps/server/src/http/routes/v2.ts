@@ -7,7 +7,14 @@ import { answerModelConfig, answerModelMetadata, answerStatistics } from '../mod
 import type { ContentType } from '../reply.ts'
 import { answerIndex, answerLoad, answerUnload } from '../repository-control.ts'
 import { answerLive, answerModelReady, answerReady, answerServerMetadata } from '../server-facts.ts'
-import { answerCudaStatus, answerSystemStatus, refuseSharedMemory } from '../shared-memory.ts'
+import {
+  answerCudaRegister,
+  answerCudaStatus,
+  answerCudaUnregister,
+  answerSystemRegister,
+  answerSystemStatus,
+  answerSystemUnregister,
+} from '../shared-memory.ts'
 import { answerTrace } from '../trace-settings.ts'
 
 export interface Route {
@@ -57,11 +64,11 @@ const OF_REPOSITORY = new Map<string, Route>([
 /** `/v2/{kind}sharedmemory[/region/{region}]/{verb}`, by kind and verb. */
 const OF_MEMORY = new Map<string, Route>([
   ['system/status', { methods: GET, group: 'shared-memory', errors: json, answer: answerSystemStatus }],
-  ['system/register', { methods: POST, group: 'shared-memory', errors: json, answer: refuseSharedMemory }],
-  ['system/unregister', { methods: POST, group: 'shared-memory', errors: json, answer: refuseSharedMemory }],
+  ['system/register', { methods: POST, group: 'shared-memory', errors: json, answer: answerSystemRegister }],
+  ['system/unregister', { methods: POST, group: 'shared-memory', errors: json, answer: answerSystemUnregister }],
   ['cuda/status', { methods: GET, group: 'shared-memory', errors: json, answer: answerCudaStatus }],
-  ['cuda/register', { methods: POST, group: 'shared-memory', errors: json, answer: refuseSharedMemory }],
-  ['cuda/unregister', { methods: POST, group: 'shared-memory', errors: json, answer: refuseSharedMemory }],
+  ['cuda/register', { methods: POST, group: 'shared-memory', errors: json, answer: answerCudaRegister }],
+  ['cuda/unregister', { methods: POST, group: 'shared-memory', errors: json, answer: answerCudaUnregister }],
 ])
 
 const MODELS = '/v2/models/'
