@@ -156,6 +156,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['trace-log-frequency', 'int', 'Use --trace-config=triton,log-frequency=<n>.', TRACE],
   ],
   'Beyond the original': [
+    [
+      'http-body-memory',
+      'int',
+      'Most bytes that the bodies of all HTTP requests in flight take together; more get 503. Default: half of the memory.',
+    ],
     ['http-cors-origin', 'text*', 'Web origin that may call the HTTP port from a browser; "*" means any. Repeatable.'],
     [
       'http-client-errors',

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import type { Flag } from './flags.ts'
 import { SERVE_FLAGS, UP_FLAGS } from './flags.ts'
 import type { Given } from './command-line.ts'
@@ -41,6 +42,8 @@ export interface HttpOptions {
   readonly threads: number
   /** Bytes. */
   readonly maxInputSize: number
+  /** Superset: bytes that all request bodies in flight may take together. */
+  readonly bodyMemory: number
   readonly restricted: ReadonlyMap<ApiGroup, Restriction>
   /** Superset: origins allowed by CORS; empty = no CORS answers, as the original. */
   readonly corsOrigins: readonly string[]
@@ -281,10 +284,19 @@ function parseHttp(values: Values, enabled: boolean): HttpOptions {
     forwardPattern: values.text('http-header-forward-pattern', ''),
     threads: Math.max(1, values.int('http-thread-count', 8)),
     maxInputSize,
+    bodyMemory: parseBodyMemory(values),
     restricted: parseRestrictions('http-restricted-api', values.all('http-restricted-api'), 'api'),
     corsOrigins: values.all('http-cors-origin').map((origin) => origin.replace(/\/$/, '')),
     properClientErrors: clientErrors === '400',
   }
+}
+
+/** Half of what this process may have: the machine's memory, or less inside a container. */
+function parseBodyMemory(values: Values): number {
+  const limits = [totalmem(), process.constrainedMemory()].filter((bytes) => bytes > 0)
+  const bytes = values.int('http-body-memory', Math.floor(Math.min(...limits) / 2), 64)
+  if (bytes > 0) return bytes
+  throw new UsageError('http-body-memory', 'Error: --http-body-memory must be greater than 0.')
 }
 
 function parseGrpc(values: Values, enabled: boolean): GrpcOptions {

@@ -3,9 +3,11 @@ import { expect, it } from 'vitest'
 import { BodyCollector, release } from './body.ts'
 import { LIMITS } from './limits.ts'
 
+const ROOMY = { hold: () => undefined }
+
 function collect(pieces: readonly Buffer[], announced: number, limit: number = LIMITS.bodyBytes) {
   const results: { error: string | undefined; body: Buffer }[] = []
-  const expected = { announced, limit, head: 0 }
+  const expected = { announced, limit, head: 0, holder: ROOMY }
   const collector = new BodyCollector(expected, (error, body) => results.push({ error: error?.message, body }))
   for (const piece of pieces) collector.data(piece)
   collector.end()
@@ -51,7 +53,10 @@ it('stops at 65536 small chunks, and does not count large ones', () => {
 it('puts what follows the head where every element can be read in place', () => {
   for (const head of [0, 1, 15, 16, 250]) {
     let body: Buffer = Buffer.alloc(0)
-    const collector = new BodyCollector({ announced: 600, limit: 1000, head }, (_, whole) => (body = whole))
+    const collector = new BodyCollector(
+      { announced: 600, limit: 1000, head, holder: ROOMY },
+      (_, whole) => (body = whole),
+    )
     for (let i = 0; i < 6; i += 1) collector.data(Buffer.alloc(100, i))
     collector.end()
     expect((body.byteOffset + head) % 16).toBe(0)

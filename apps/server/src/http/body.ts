@@ -6,7 +6,14 @@ const EMPTY = Buffer.alloc(0)
 
 export type BodyResult = (error: ConchError | undefined, body: Buffer) => void
 
+/** Whose body it is. */
+export interface BodyHolder {
+  /** Counts bytes that have come; an error when there is no room for them. */
+  hold(bytes: number): ConchError | undefined
+}
+
 export interface ExpectedBody {
+  readonly holder: BodyHolder
   /** The Content-Length, or −1 for a chunked body. */
   readonly announced: number
   /** Bytes. */
@@ -37,6 +44,7 @@ export class BodyCollector implements BodySink {
   readonly #limit: number
   /** Bytes left free in front, so that what follows the head is aligned. */
   readonly #lead: number
+  readonly #holder: BodyHolder
   readonly #done: BodyResult
   #buffer: Buffer = EMPTY
   #length = 0
@@ -44,10 +52,11 @@ export class BodyCollector implements BodySink {
   #smallPieces = 0
   #finished = false
 
-  constructor({ announced, limit, head }: ExpectedBody, done: BodyResult) {
+  constructor({ announced, limit, head, holder }: ExpectedBody, done: BodyResult) {
     this.#announced = announced
     this.#limit = limit
     this.#lead = -head & (ALIGNMENT - 1)
+    this.#holder = holder
     this.#done = done
   }
 
@@ -55,6 +64,8 @@ export class BodyCollector implements BodySink {
     if (this.#finished) return
     const size = this.#length + chunk.length
     if (size > this.#limit) return this.#fail(tooLarge(this.#limit))
+    const full = this.#holder.hold(chunk.length)
+    if (full !== undefined) return this.#fail(full)
     if (this.#announced < 0 && chunk.length < LIMITS.smallPiece) {
       this.#smallPieces += 1
       if (this.#smallPieces > LIMITS.chunks) return this.#fail(tooManyChunks())
@@ -77,6 +88,11 @@ export class BodyCollector implements BodySink {
     if (this.#finished) return
     this.#finished = true
     this.#done(undefined, this.#whole ?? this.#buffer.subarray(0, this.#length))
+  }
+
+  /** Its client has gone. */
+  abort(): void {
+    if (!this.#finished) this.#fail(new ConchError('CANCELLED', ''))
   }
 
   #take(chunk: Buffer, at: number): void {

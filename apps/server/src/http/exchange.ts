@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import type { Engine } from '@conch/engine'
+import type { ConchError } from '@conch/protocol'
 import type { ServerLog } from '../log.ts'
 import type { HttpOptions } from '../options.ts'
+import type { BodyBudget } from './body-budget.ts'
 import type { Connection } from './connection.ts'
 import type { HeaderMatch } from '../header-forwarding.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { InflateBudget } from './inflate-budget.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
+import { Rest } from './rest.ts'
 import type { TraceSettings } from '../trace-store.ts'
 
 /** What the routes stand on; one per listener. */
@@ -21,6 +24,7 @@ export interface Face {
   /** Headers that become parameters; undefined = none. */
   readonly forward: HeaderMatch | undefined
   readonly workers: JsonWorkers
+  readonly bodies: BodyBudget
   readonly inflating: InflateBudget
   readonly trace: TraceSettings
   /** True once the listener drains: answers end their connection. */
@@ -37,13 +41,15 @@ export class Exchange {
   readonly path: string
   readonly headers: RequestHeaders
   /** The client waits for `100 Continue` before it sends its body. */
-  readonly expectsContinue: boolean
+  expectsContinue: boolean
   /** Named by the path; empty where the route has none. `version` is decimal text. */
   model = ''
   version = ''
   /** Further named parts of the path: repository or region. */
   scope = ''
   answered = false
+  /** Bytes of `face.bodies` that its body takes. */
+  #held = 0
 
   constructor(
     face: Face,
@@ -60,9 +66,24 @@ export class Exchange {
     connection.begin()
   }
 
+  /** Counts bytes of its body; an error when there is no room for them. */
+  hold(bytes: number): ConchError | undefined {
+    const { bodies } = this.face
+    if (!bodies.take(bytes)) return bodies.refuse()
+    this.#held += bytes
+    return undefined
+  }
+
+  /** Nobody works on it any more. */
+  close(): void {
+    this.face.bodies.giveBack(this.#held)
+    this.#held = 0
+  }
+
   /** Its answer begins now; there is no other. */
   markAnswered(): void {
     this.answered = true
+    if (!this.req.complete) this.req.sink = new Rest(this.req.socket)
     this.connection.end(this.res.socket === null)
   }
 }

@@ -12,6 +12,10 @@ export const LIMITS = {
   connections: 16_384,
   /** Requests of one connection that are in flight together; the original has one. What arrived with them is taken too. */
   pipelined: 64,
+  /** A connection that is read no further is looked at this often: whether its client has gone is seen only by reading. */
+  lookInterval: 1_000,
+  /** A look may bring more requests; there is none once this many are in flight. */
+  lookUntil: 256,
   /** One request body; the original counts body bytes in an int32. */
   bodyBytes: 2 ** 31 - 1,
   /** Taken at once for a body whose length was announced; beyond that, memory grows as the body arrives. */
@@ -22,8 +26,9 @@ export const LIMITS = {
   inflatedBytes: 256 * 1024 * 1024,
   /** Bodies from this size on give their memory back when they are answered, without waiting for the collector. */
   releasedBytes: 256 * 1024,
-  /** Most that is read and dropped of a body that was answered early. */
+  /** Most that is read and dropped of a body that was answered early, and for how long. */
   unreadBytes: 256 * 1024 * 1024,
+  unreadTimeout: 30_000,
   /** Non-empty chunks of a chunked body (reference: http §1). Only pieces below `smallPiece` bytes are counted, for a large
    * chunk arrives in as many pieces as the network makes of it. */
   chunks: 65_536,

@@ -5,6 +5,7 @@ import type { Engine } from '@conch/engine'
 import type { ServerLog } from '../log.ts'
 import type { HttpOptions } from '../options.ts'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
+import { BodyBudget } from './body-budget.ts'
 import { Connections } from './connection.ts'
 import type { Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
@@ -51,6 +52,7 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
     metadata: Buffer.from(JSON.stringify({ name: id, version: PROTOCOL_VERSION, extensions: EXTENSIONS })),
     forward: compileHeaderPattern(options.forwardPattern),
     workers: new JsonWorkers(options.threads),
+    bodies: new BodyBudget(options.bodyMemory),
     inflating: new InflateBudget(Math.max(LIMITS.inflatedBytes, options.maxInputSize)),
     trace,
     draining: false,
@@ -117,6 +119,9 @@ function onceASecond(act: () => void): () => void {
 function dispatch(exchange: Exchange): void {
   const { face, req } = exchange
   if (face.log.verbose > 0) face.log.write('verbose', `HTTP request: ${req.method ?? ''} ${exchange.path}`)
+  if (exchange.headers.transferEncoding !== undefined && !isChunked(exchange.headers.transferEncoding)) {
+    return refuseCoding(exchange)
+  }
   const route = findRoute(exchange)
   if (face.options.corsOrigins.length > 0 && req.method === 'OPTIONS' && answerPreflight(exchange)) return
   if (route === undefined) return sendRefusal(exchange, 404, { type: 'text/plain', text: 'Not Found' })
@@ -132,10 +137,29 @@ function dispatch(exchange: Exchange): void {
   }
   try {
     const pending = route.answer(exchange)
-    if (pending !== undefined) pending.catch((error: unknown) => sendError(exchange, error, route.errors))
+    if (pending === undefined) return exchange.close()
+    pending.then(
+      () => exchange.close(),
+      (error: unknown) => fail(exchange, error, route),
+    )
   } catch (error) {
-    sendError(exchange, error, route.errors)
+    fail(exchange, error, route)
   }
+}
+
+function fail(exchange: Exchange, error: unknown, route: Route): void {
+  sendError(exchange, error, route.errors)
+  exchange.close()
+}
+
+function isChunked(coding: string): boolean {
+  return coding.trim().toLowerCase() === 'chunked'
+}
+
+/** A coding that nobody undoes: what follows on the connection could be taken for anything. */
+function refuseCoding(exchange: Exchange): void {
+  exchange.res.shouldKeepAlive = false
+  sendRefusal(exchange, 501, { type: 'text/plain', text: "Unsupported transfer coding, only 'chunked' is supported" })
 }
 
 function missingHeader({ face, req }: Exchange, route: Route): string | undefined {

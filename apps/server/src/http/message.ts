@@ -8,6 +8,9 @@ export interface BodySink {
   end(): void
 }
 
+/** How Node drops what is left of a body once the answer is sent. */
+const dump = (IncomingMessage.prototype as { _dump?: () => void })._dump
+
 /**
  * A request without what a small inference would pay for and never use: the object of all its headers, and the stream
  * machinery between parser and reader. Its body goes straight to a sink; without a sink it is an ordinary stream.
@@ -40,6 +43,11 @@ export class Message extends IncomingMessage {
     this.sink = undefined
     sink.end()
     return this.#close()
+  }
+
+  /** What goes to a sink is the sink's to drop. */
+  _dump(): void {
+    if (this.sink === undefined) dump?.call(this)
   }
 
   /** Nobody listens for the end of a body that went to a sink. */

@@ -13,7 +13,7 @@ import { LIMITS } from './limits.ts'
  */
 export function readBody(exchange: Exchange, limit: number = LIMITS.bodyBytes): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const { req, res, headers } = exchange
+    const { req, res, headers, connection } = exchange
     const announced = headers.transferEncoding === undefined ? readLength(headers.contentLength ?? '') : -1
     const refuse = (error: ConchError) => {
       // What comes of a body beyond a limit is not worth reading: the connection ends after the answer.
@@ -21,9 +21,18 @@ export function readBody(exchange: Exchange, limit: number = LIMITS.bodyBytes): 
       reject(error)
     }
     if (announced > limit) return reject(tooLarge(limit))
-    if (exchange.expectsContinue) res.writeContinue()
+    if (exchange.expectsContinue) {
+      res.writeContinue()
+      exchange.expectsContinue = false
+    }
     const head = headers.inferenceLength === undefined ? 0 : readLength(headers.inferenceLength)
-    req.sink = new BodyCollector({ announced, limit, head }, (error, body) => (error ? refuse(error) : resolve(body)))
+    const collector = new BodyCollector({ announced, limit, head, holder: exchange }, (error, body) => {
+      connection.reading = undefined
+      if (error) refuse(error)
+      else resolve(body)
+    })
+    connection.reading = collector
+    req.sink = collector
   })
 }
 

@@ -76,7 +76,7 @@ export function addConnection(exchange: Exchange, fields: string[]): void {
  */
 function leavesMuchUnread({ req, headers, expectsContinue }: Exchange): boolean {
   if (req.complete) return false
-  return (expectsContinue && req.sink === undefined) || Number(headers.contentLength ?? 0) > LIMITS.unreadBytes
+  return expectsContinue || Number(headers.contentLength ?? 0) > LIMITS.unreadBytes
 }
 
 /** Superset (docs/compat.md): the original answers no CORS request. */
@@ -97,7 +97,7 @@ export function sendEmpty(exchange: Exchange, status: number, type: ContentType)
 /** A fixed text that is not a ConchError: 403, 404 and 405 come from the front end itself. */
 export function sendRefusal(
   exchange: Exchange,
-  status: 400 | 403 | 404 | 405,
+  status: 400 | 403 | 404 | 405 | 501,
   refusal: { type: ContentType; text: string },
 ): void {
   send(exchange, status, { type: refusal.type, parts: [errorBody(refusal.text)] })
