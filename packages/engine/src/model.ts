@@ -39,8 +39,8 @@ export interface ModelParts {
   readonly autoComplete: boolean
   /** Ids of the GPUs that may be used. */
   readonly gpus: readonly number[]
-  /** What models may ask for while they run. */
-  readonly calls: EngineCalls
+  /** What a model of that name may ask for. */
+  readonly calls: (model: string) => EngineCalls
   readonly circles: Circles
   readonly cache: ResponseCache
   readonly limiter: RateLimiter | undefined
@@ -127,7 +127,7 @@ function describePlace(plan: VersionPlan, parts: ModelParts): BackendContext {
     version,
     settings: { ...parts.settings[''], ...parts.settings[plan.config.backend] },
     log: (level, text) => parts.log.write(level, text, { model: plan.model, version }),
-    engine: parts.calls,
+    engine: parts.calls(plan.model),
   }
 }
 

@@ -50,6 +50,7 @@ export class Repository<V extends ServedVersion> {
   readonly #lifecycle: Lifecycle<V>
   readonly #ensembles: Ensembles<V>
   readonly #turns = new Turns()
+  readonly #limit: Limit
   #timer: NodeJS.Timeout | undefined = undefined
   #stopped = false
 
@@ -63,6 +64,7 @@ export class Repository<V extends ServedVersion> {
     const polls = options.controlMode === 'poll'
     this.#reading = new Reading({ poller: this.#poller, registry: this.registry, log, polls })
     const limit = new Limit(options.loadThreads)
+    this.#limit = limit
     this.#lifecycle = new Lifecycle({ registry: this.registry, builder, log, limit, retries: options.loadRetries })
   }
 
@@ -87,6 +89,11 @@ export class Repository<V extends ServedVersion> {
     checkName(model)
     await this.#loadTree(model, override)
     for (const record of this.registry.named(model)) record.explicit = true
+  }
+
+  /** For a model that loads others while it is being loaded itself. */
+  loadWithin(model: string, override: Override = {}): Promise<void> {
+    return this.#limit.lend(() => this.load(model, override))
   }
 
   /** Loads a model, and what it is made of before it. */

@@ -33,9 +33,23 @@ export class Limit {
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#running -= 1
-      else next()
+      this.#leave()
     }
+  }
+
+  /** For work that waits for other work under the same limit: its own place is free meanwhile. */
+  async lend<T>(other: () => Promise<T>): Promise<T> {
+    this.#leave()
+    try {
+      return await other()
+    } finally {
+      this.#running += 1
+    }
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#running -= 1
+    else next()
   }
 }
