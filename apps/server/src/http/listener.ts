@@ -119,9 +119,7 @@ function onceASecond(act: () => void): () => void {
 function dispatch(exchange: Exchange): void {
   const { face, req } = exchange
   if (face.log.verbose > 0) face.log.write('verbose', `HTTP request: ${req.method ?? ''} ${exchange.path}`)
-  if (exchange.headers.transferEncoding !== undefined && !isChunked(exchange.headers.transferEncoding)) {
-    return refuseCoding(exchange)
-  }
+  if (!isReadable(exchange.headers.transferEncoding)) return refuseCoding(exchange)
   const route = findRoute(exchange)
   if (face.options.corsOrigins.length > 0 && req.method === 'OPTIONS' && answerPreflight(exchange)) return
   if (route === undefined) return sendRefusal(exchange, 404, { type: 'text/plain', text: 'Not Found' })
@@ -135,6 +133,10 @@ function dispatch(exchange: Exchange): void {
   if (!route.methods.includes(req.method ?? '')) {
     return sendRefusal(exchange, 405, { type: route.errors, text: 'Method Not Allowed' })
   }
+  answer(exchange, route)
+}
+
+function answer(exchange: Exchange, route: Route): void {
   try {
     const pending = route.answer(exchange)
     if (pending === undefined) return exchange.close()
@@ -152,8 +154,8 @@ function fail(exchange: Exchange, error: unknown, route: Route): void {
   exchange.close()
 }
 
-function isChunked(coding: string): boolean {
-  return coding.trim().toLowerCase() === 'chunked'
+function isReadable(transferEncoding: string | undefined): boolean {
+  return transferEncoding === undefined || transferEncoding.trim().toLowerCase() === 'chunked'
 }
 
 /** A coding that nobody undoes: what follows on the connection could be taken for anything. */
