@@ -29,6 +29,16 @@ export function fakeEngine(overrides: Partial<Engine> = {}): Engine {
     config: (model) => known(model, CONFIG as unknown as ModelConfig),
     statistics: () => [],
     labels: () => undefined,
+    memory: {
+      status: (kind, name) => {
+        if (name === '') return []
+        throw new ConchError('NOT_FOUND', `Unable to find ${kind} shared memory region: '${name}'`)
+      },
+      registerSystem: () => undefined,
+      registerCuda: () => undefined,
+      unregister: () => undefined,
+      lend: () => undefined,
+    },
     infer: (request) => Promise.resolve().then(() => known(request.model, answer(request))),
     stream: async (request, onResponse) => onResponse(await Promise.resolve(answer(request)), true),
     index: () => Promise.resolve([{ name: 'echo', version: '1', state: 'READY', reason: '' }]),

@@ -299,20 +299,6 @@ it('refuses a decoupled model, whatever the body', async () => {
   }
 })
 
-it.each([
-  ['inputs', 'inputs', { shared_memory_region: 'r', shared_memory_byte_size: 8 }],
-  ['outputs', 'outputs', { shared_memory_region: 'r', shared_memory_byte_size: 8 }],
-])('refuses %s in a region that there is not', async (_, place, parameters) => {
-  const request = { inputs: [{ name: 'IN', datatype: 'FP32', shape: [2], data: [1, 2] }], outputs: [{ name: 'OUT' }] }
-  const tensor = { name: 'IN', datatype: 'FP32', shape: [2], parameters }
-  const { open } = await openFace()
-  const reply = await open()
-    .send(post(INFER, JSON.stringify({ ...request, [place]: [tensor] })))
-    .reply()
-  expect(reply?.status).toBe(404)
-  expect(reply?.body.toString()).toBe(`{"error":"Unable to find shared memory region: 'r'"}`)
-})
-
 it('shows nothing of an unexpected error', async () => {
   const { open, log } = await openFace(
     { infer: () => Promise.reject(new Error('ENOENT /srv/secret')) },
