@@ -34,9 +34,9 @@ export class Circles {
 
   /** Throws when the call can never be answered, or nests too deep. */
   check(target: CallTarget, chain: readonly string[]): void {
-    const names = [...chain, target.plan.model]
-    if (names.length > DEEPEST) {
-      throw new ConchError('INTERNAL', `more than ${DEEPEST} models wait for each other: ${names.join(' → ')}`)
+    if (chain.length >= DEEPEST) {
+      const names = [...chain, target.plan.model].join(' → ')
+      throw new ConchError('INTERNAL', `more than ${DEEPEST} models wait for each other: ${names}`)
     }
     const holder = findHolder(findWaiting(chain))
     if (holder?.instance === undefined) return
@@ -46,7 +46,8 @@ export class Circles {
     const blocked = this.#findBlocked(holder.instance, target)
     if (!instances.every((slot) => blocked.has(slot.instance))) return
     const count = instances.length === 1 ? 'its only instance waits' : `all its ${instances.length} instances wait`
-    const model = target.plan.model
+    const { model } = target.plan
+    const names = [...chain, model]
     throw new ConchError(
       'INTERNAL',
       `it would wait for itself: ${names.join(' → ')}. Model '${model}' has to answer this call, and ${count} for it; ` +

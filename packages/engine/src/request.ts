@@ -118,10 +118,7 @@ export class Flight implements ActiveRequest {
 
   /** Read by those who ask other models on its behalf: `findWaiting` tells which request an array of these belongs to. */
   get chain(): readonly string[] {
-    if (this.#named === undefined) {
-      this.#named = [...this.#chain]
-      WAITING.set(this.#named, this)
-    }
+    this.#named ??= nameOwner(this.#chain, this)
     return this.#named
   }
 
@@ -200,11 +197,19 @@ export class Flight implements ActiveRequest {
   }
 }
 
-const WAITING = new WeakMap<readonly string[], Flight>()
+const OWNER = Symbol('owner')
+type OwnedChain = readonly string[] & { [OWNER]?: Flight }
+
+/** A copy that knows whose it is: a weak map would cost more than the rest of a request. */
+function nameOwner(chain: readonly string[], flight: Flight): readonly string[] {
+  const named: OwnedChain = [...chain]
+  named[OWNER] = flight
+  return named
+}
 
 /** The request whose `chain` this very array is. */
 export function findWaiting(chain: readonly string[]): Flight | undefined {
-  return WAITING.get(chain)
+  return (chain as OwnedChain)[OWNER]
 }
 
 export interface FlightParts {
