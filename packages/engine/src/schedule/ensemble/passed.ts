@@ -1,4 +1,6 @@
 import type { InferResponse, ModelConfig, Tensor } from '@conch/protocol'
+import type { StepTarget } from '../contract.ts'
+import type { GraphStep } from './graph.ts'
 import { readOverride } from './sequence-override.ts'
 import type { SequenceOverride } from './sequence-override.ts'
 
@@ -18,28 +20,26 @@ export interface Passed {
  */
 export class PassedTensors {
   readonly #single = new Map<string, Passed>()
-  readonly #streams = new Map<string, Map<number, Passed>>()
+  /** Undefined when every tensor is one. */
+  readonly #streams: Map<string, Map<number, Passed>> | undefined
   readonly #uses: (tensor: string) => number
-  /** Uses that are left, by tensor and number. */
-  readonly #left = new Map<Passed, number>()
+  /** Uses that are left. */
+  readonly #left: Map<Passed, number> | undefined
 
   /** `streams`: tensors that are many; `uses`: how often each of them is asked for. */
   constructor(streams: ReadonlySet<string>, uses: (tensor: string) => number) {
-    for (const name of streams) this.#streams.set(name, new Map())
+    this.#streams = streams.size === 0 ? undefined : new Map([...streams].map((name) => [name, new Map()]))
+    this.#left = streams.size === 0 ? undefined : new Map()
     this.#uses = uses
   }
 
-  isStream(tensor: string): boolean {
-    return this.#streams.has(tensor)
-  }
-
   get(tensor: string, number: number): Passed | undefined {
-    const stream = this.#streams.get(tensor)
+    const stream = this.#streams?.get(tensor)
     return stream === undefined ? this.#single.get(tensor) : stream.get(number)
   }
 
   put(tensor: string, number: number, passed: Passed): void {
-    const stream = this.#streams.get(tensor)
+    const stream = this.#streams?.get(tensor)
     if (stream === undefined) {
       this.#single.set(tensor, passed)
       return
@@ -47,42 +47,47 @@ export class PassedTensors {
     const uses = this.#uses(tensor)
     if (uses === 0) return
     stream.set(number, passed)
-    this.#left.set(passed, uses)
+    this.#left?.set(passed, uses)
   }
 
   /** One of those who asked for it has it. */
   used(tensor: string, number: number): void {
-    const stream = this.#streams.get(tensor)
+    const stream = this.#streams?.get(tensor)
     const passed = stream?.get(number)
     if (stream === undefined || passed === undefined) return
-    const left = (this.#left.get(passed) ?? 1) - 1
-    this.#left.set(passed, left)
+    const left = (this.#left?.get(passed) ?? 1) - 1
+    this.#left?.set(passed, left)
     if (left > 0) return
-    this.#left.delete(passed)
+    this.#left?.delete(passed)
     stream.delete(number)
   }
 }
 
-/** What a step's response brings, by the ensemble's names. */
+/** Puts what a step's response brings where the ensemble's names say. */
 export function passOutputs(
-  outputs: readonly (readonly [string, string])[],
-  response: InferResponse,
-  config: ModelConfig,
-): readonly (readonly [string, Passed])[] {
-  const batched = config.max_batch_size > 0
+  tensors: PassedTensors,
+  { step, target }: { readonly step: GraphStep; readonly target: StepTarget },
+  [number, response]: readonly [number: number, response: InferResponse],
+): void {
+  const batched = target.config.max_batch_size > 0
   const sequence = readOverride(response.parameters)
-  return outputs.map(([output, tensor]) => {
-    return [tensor, { tensor: response.outputs.find(({ name }) => name === output), batched, sequence }] as const
-  })
+  for (const [output, name] of step.outputs) {
+    const tensor = response.outputs.find((one) => one.name === output)
+    tensors.put(name, number, { tensor, batched, sequence })
+  }
+}
+
+export function rename({ datatype, shape, data }: Tensor, name: string): Tensor {
+  return { name, datatype, shape, data }
 }
 
 /** The batch dimension comes or goes only where exactly one side batches and the shapes say so (ensemble §2.6). */
 export function fitBatch(tensor: Tensor, batched: boolean, to: { input: string; config: ModelConfig }): Tensor {
   const { input, config } = to
-  const dims = config.input.find(({ name }) => name === input)?.dims ?? []
   const batches = config.max_batch_size > 0
-  const named = { ...tensor, name: input }
+  const named = rename(tensor, input)
   if (batches === batched) return named
+  const dims = config.input.find(({ name }) => name === input)?.dims ?? []
   const same = isShape(tensor.shape, dims)
   if (batches) return same ? { ...named, shape: [1, ...tensor.shape] } : named
   return !same && tensor.shape[0] === 1 ? { ...named, shape: tensor.shape.slice(1) } : named

@@ -1,15 +1,6 @@
 import type { InferResponse } from '@conch/protocol'
 import type { StepTarget } from '../contract.ts'
-import type { GraphStep } from './graph.ts'
-
-export interface StepRunsParts {
-  /** Place in the config. */
-  readonly index: number
-  readonly step: GraphStep
-  readonly target: StepTarget
-  /** It runs once for every number of its inputs. */
-  readonly repeats: boolean
-}
+import type { PlannedStep } from './plan.ts'
 
 /** One execution of a step. */
 export interface OpenRun {
@@ -20,29 +11,30 @@ export interface OpenRun {
 }
 
 export type Numbered = readonly (readonly [number: number, response: InferResponse])[]
+const NONE: Numbered = []
 
 /**
  * The executions of one step within one request, started in the order of their inputs' numbers. A response has the number
  * of its inputs; those of a decoupled step are numbered anew, all of one execution before those of the next.
  */
 export class StepRuns {
-  readonly index: number
-  readonly step: GraphStep
+  readonly step: PlannedStep
   readonly target: StepTarget
   readonly decoupled: boolean
   /** Number of the inputs that it runs with next. */
   next = 0
+  /** It runs once for every number of its inputs. */
   readonly #repeats: boolean
   /** Executions whose responses are not all numbered; only those of decoupled steps. */
   readonly #open: OpenRun[] = []
   #made = 0
 
-  constructor({ index, step, target, repeats }: StepRunsParts) {
-    this.index = index
+  /** `streams`: tensors that come many times. */
+  constructor(step: PlannedStep, target: StepTarget, streams: ReadonlySet<string>) {
     this.step = step
     this.target = target
     this.decoupled = target.config.model_transaction_policy?.decoupled === true
-    this.#repeats = repeats
+    this.#repeats = streams.size > 0 && step.inputs.some(([, tensor]) => streams.has(tensor))
   }
 
   get hasNext(): boolean {
@@ -55,16 +47,15 @@ export class StepRuns {
     return run
   }
 
-  /** The responses that can go on now. */
+  /** The responses of a decoupled step that can go on now. */
   receive(run: OpenRun, response: InferResponse): Numbered {
-    if (!this.decoupled) return [[run.number, response]]
     run.held.push(response)
     return this.#number()
   }
 
   end(run: OpenRun): Numbered {
     run.ended = true
-    return this.#number()
+    return this.#open.length === 0 ? NONE : this.#number()
   }
 
   #number(): Numbered {
