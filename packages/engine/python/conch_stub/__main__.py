@@ -32,7 +32,7 @@ def main() -> None:
     from .process import close_after_fork
 
     start_heartbeat(connection)
-    close_after_fork()
+    close_after_fork(connection)
     live(connection)
 
 

@@ -77,12 +77,14 @@ def _describe_returned(session: Session, requests: list[InferenceRequest], retur
             f"InferenceRequest(s) size is:{len(requests)}, and InferenceResponse(s) size is:{len(returned)}\n"
         )
     for request, response in zip(requests, returned):
-        if response is not None:
+        if type(response) is not InferenceResponse or request._release == RELEASE_RESCHEDULE:
             _check_returned(request, response)
     return [_describe_one(request, response, outgoing) for request, response in zip(requests, returned)]
 
 
 def _check_returned(request: InferenceRequest, response: object) -> None:
+    if response is None:
+        return
     if request._release == RELEASE_RESCHEDULE:
         raise WrongReturn(
             "Expected a None object in the execute function return list for reschduled request, "

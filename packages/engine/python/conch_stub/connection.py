@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -29,7 +28,8 @@ class Connection:
         #: Requests (by number) that can still be answered; those of them that were cancelled.
         self.open: set[int] = set()
         self.cancelled: set[int] = set()
-        self.pid = os.getpid()
+        #: Set in a process that a model forked.
+        self.is_forked = False
         self._reader = FrameReader(sock)
         self._turn = threading.Condition(threading.Lock())
         self._reading = False
@@ -127,7 +127,7 @@ class Connection:
 
     def send(self, header: str, outgoing: Outgoing | None = None) -> None:
         """Sends one frame, whole. `header` is a JSON object."""
-        if os.getpid() != self.pid:
+        if self.is_forked:
             raise RuntimeError("a process that a model forked cannot talk to the server")
         with self._writing:
             if self.responses.size != self._announced:
@@ -171,7 +171,7 @@ class Connection:
                 self._writing.release()
 
     def _write_posted(self) -> None:
-        if os.getpid() != self.pid:
+        if self.is_forked:
             self._posted.clear()
             self._released.clear()
         offsets: list[int] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 from .batch import run_batch
 from .connection import Connection
@@ -30,7 +31,7 @@ def live(connection: Connection) -> None:
             _complete(session, header)
         elif kind == "stop":
             _finalize(session)
-        if os.getpid() != connection.pid:
+        if connection.is_forked:
             # A process that the model forked has come back from the model's code.
             os._exit(0)
         del header, payload
@@ -127,9 +128,10 @@ def _tell_ready(session: Session, call: int) -> None:
 
 
 def _finalize(session: Session) -> None:
-    from .background import stop_loop
-
-    stop_loop()
+    # Only a model with coroutines has made its module known; importing it takes a while.
+    background = sys.modules.get("conch_stub.background")
+    if background is not None:
+        background.stop_loop()
     session.serving = False
     try:
         if hasattr(session.model, "finalize"):

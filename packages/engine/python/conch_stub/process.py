@@ -64,10 +64,11 @@ def restore_library_path() -> None:
             del os.environ["LD_LIBRARY_PATH"]
 
 
-def close_after_fork() -> None:
+def close_after_fork(connection) -> None:
     """A process that a model forks has no part in the conversation, and must not keep its socket open."""
 
     def close() -> None:
+        connection.is_forked = True
         for descriptor in DESCRIPTORS:
             try:
                 os.close(descriptor)

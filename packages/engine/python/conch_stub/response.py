@@ -142,18 +142,22 @@ def describe_response(response: InferenceResponse, wanted: list[str] | None, out
     error = response._error
     if error is not None:
         return describe_error(error._code.name, error._message)
-    names: set[str] = set()
-    entries = []
-    for tensor in response.output_tensors():
-        name = tensor._name
-        if name in names:
-            return describe_error("INTERNAL", f"The response has more than one output tensor with the name '{name}'.")
-        names.add(name)
-        if wanted is None or name in wanted:
-            entries.append(describe_tensor(tensor, outgoing))
+    tensors = response.output_tensors()
+    if len(tensors) > 1:
+        twice = _find_twice(tensors)
+        if twice is not None:
+            return describe_error("INTERNAL", f"The response has more than one output tensor with the name '{twice}'.")
+    entries = [describe_tensor(tensor, outgoing) for tensor in tensors if wanted is None or tensor._name in wanted]
     if response._parameters == "{}":
         return f'{{"out":[{",".join(entries)}]}}'
     return f'{{"out":[{",".join(entries)}],"params":{quote(response._parameters)}}}'
+
+
+def _find_twice(tensors: list[Tensor]) -> str | None:
+    names = [tensor._name for tensor in tensors]
+    if len(set(names)) == len(names):
+        return None
+    return next(name for name in names if names.count(name) > 1)
 
 
 def describe_error(code: str, message: str) -> str:

@@ -161,10 +161,16 @@ class Received:
 
 def describe_tensor(tensor: Tensor, outgoing: Outgoing) -> str:
     """The tensor's entry in a header; its data goes into the payload or the arena."""
-    key = (tensor._name, tensor._datatype, tuple(tensor._shape))
+    shape = tensor._shape
+    key = (tensor._name, tensor._datatype, shape if type(shape) is tuple else tuple(shape))
     head = _heads.get(key)
     if head is None:
         if len(_heads) >= _HEADS_LIMIT:
             _heads.clear()
-        head = _heads[key] = encode(list(key))[:-1]
-    return f"{head},{outgoing.add(tensor._contents())}]"
+        head = _heads[key] = encode(list(key))[:-1] + ","
+    data = tensor._data
+    if data is None:
+        data = tensor._array
+    elif tensor._device is not None:
+        data = tensor._device.fetch()
+    return head + outgoing.add(data)

@@ -83,7 +83,7 @@ class Outgoing:
         self._placed: list[int] = []
 
     def add(self, data) -> str:
-        """Takes contiguous bytes or an array; answers `place,offset,bytes` for the header."""
+        """Takes contiguous bytes or an array; answers the end of the tensor's entry: `place,offset,bytes]`."""
         count = len(data) if type(data) is bytes else data.nbytes
         size = self.size
         if count <= INLINE_LIMIT and size + count <= _INLINE_TOTAL:
@@ -93,10 +93,10 @@ class Outgoing:
                 size += padding
             self.parts.append(data)
             self.size = size + count
-            return f"0,{size},{count}"
+            return f"0,{size},{count}]"
         offset = self._arena.place(data)
         self._placed.append(offset)
-        return f"1,{offset},{count}"
+        return f"1,{offset},{count}]"
 
     def discard(self) -> None:
         """Gives the arena back what a frame that is never sent had taken."""

@@ -40,8 +40,8 @@ class RunnerConfig:
             path = os.path.join(self.directory, name)
             if os.path.exists(path):
                 return path
-        shown = names[0] if len(names) == 1 else f"any of {', '.join(names)}"
-        raise LoadError(f"unable to find '{shown}' in the version's directory of model '{self.model}'")
+        shown = f"'{names[0]}'" if len(names) == 1 else f"any of {', '.join(names)}"
+        raise LoadError(f"unable to find {shown} in the version's directory of model '{self.model}'")
 
     def flag(self, name: str, preset: bool = False) -> bool:
         text = self.parameters.get(name)
