@@ -193,10 +193,15 @@ it('fills the timings that the caller brings', async () => {
   expect(Math.min(...stamps)).toBeGreaterThan(0)
 })
 
-it('refuses sequences until they can be served, and releases what was loaded', async () => {
-  const { engine, backend } = await setUp({ ...FILES, 'm/config.pbtxt': fakeConfig('sequence_batching { }') })
+it('releases what was loaded when there can be no schedule', async () => {
+  const initial = 'initial_state { name: "i" data_type: TYPE_INT32 dims: [ 1 ] data_file: "short" }'
+  const state = `state { input_name: "S" output_name: "T" data_type: TYPE_INT32 dims: [ 1 ] ${initial} }`
+  const config = fakeConfig(`sequence_batching { ${state} }`)
+  const { engine, backend } = await setUp({ ...FILES, 'm/config.pbtxt': config, 'm/initial_state/short': 'no' })
   await engine.start()
-  await expect(engine.load('m')).rejects.toThrow("Unsupported: model 'm' asks for sequence_batching")
+  await expect(engine.load('m')).rejects.toThrow(
+    'initial_state setting expects 4 bytes, but the data provided from shortonly has 2 bytes',
+  )
   expect(backend.calls).toEqual(['load m:1', 'create m_0_0', 'close m_0_0', 'unload m:1'])
   expect(await engine.metricsText()).not.toContain('nv_inference_count')
 })

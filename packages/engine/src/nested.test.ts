@@ -65,7 +65,13 @@ it('runs a request on behalf of another, and both are counted', async () => {
       a: ask(() => request('b', { id: 'inner', sequenceId: 9n, timeout: 5, priority: 0, parameters: { x: 1 } })),
       b: (batch) => {
         const [one] = batch.requests
-        seen.push(one?.chain, one?.request.id, one?.request.sequenceId, one?.request.timeout, one?.request.parameters)
+        seen.push(
+          [...(one?.chain ?? [])],
+          one?.request.id,
+          one?.request.sequenceId,
+          one?.request.timeout,
+          one?.request.parameters,
+        )
         return [{ outputs: [floats('OUT', [1, 4], 3)] }]
       },
     },
@@ -268,4 +274,24 @@ it('loads, unloads and asks for models, and makes metrics', async () => {
   const gauge = calls().createFamily('gauge', 'mine', 'what I count').createSeries({ k: 'v' }, undefined)
   gauge.set(4)
   expect(await engine.metricsText()).toContain('# TYPE mine gauge\nmine{k="v"} 4\n')
+})
+
+it('lets requests in flight ask other models while the server ends, and no clients', async () => {
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const { engine } = await setUp(
+    { a: fakeConfig(), b: fakeConfig() },
+    {
+      a: async (batch, calls) => {
+        await go
+        return ask(() => request('b'))(batch, calls)
+      },
+    },
+  )
+  const end = engine.infer(request('a'))
+  const stopped = engine.stop(5)
+  await new Promise(setImmediate)
+  await expect(engine.infer(request('b'))).rejects.toThrow('has stopped accepting new inference requests')
+  resolve()
+  expect((await end).outputs).toEqual([floats('OUT', [1, 4], 1)])
+  expect(await stopped).toBe(true)
 })
