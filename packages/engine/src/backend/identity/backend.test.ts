@@ -12,6 +12,8 @@ import {
   outputsOf,
   tensor,
 } from '../contract.suite.ts'
+import { NO_ENGINE } from '../../testing.ts'
+import type { EngineCalls } from '../contract.ts'
 import { createIdentityBackend } from './backend.ts'
 
 afterEach(closeInstances)
@@ -71,4 +73,30 @@ it('waits without holding anybody up, and not for a client that has gone', async
   )
   controller.abort()
   await expect(running).rejects.toMatchObject({ code: 'CANCELLED' })
+})
+
+it('counts the bytes it is given, by model and version, until it is unloaded', async () => {
+  const values = new Map<string, number>()
+  const engine: EngineCalls = {
+    ...NO_ENGINE,
+    createFamily: (kind, name) => ({
+      createSeries: (labels) => {
+        const key = `${kind} ${name} ${JSON.stringify(labels)}`
+        values.set(key, 0)
+        const series = { set: () => undefined, observe: () => undefined, value: () => values.get(key) ?? 0 }
+        const increment = (by: number) => void values.set(key, (values.get(key) ?? 0) + by)
+        return { ...series, increment, close: () => void values.delete(key) }
+      },
+      close: () => undefined,
+    }),
+  }
+  const config = await configOf('identity', io('INPUT0', 'OUTPUT0'))
+  const model = await createIdentityBackend().load(config, contextOf('identity', { engine }))
+  const instance = await model.createInstance(CPU)
+  const request = () => activeRequest([tensor('INPUT0', 'FP32', [4])])
+  await execute(instance, batchOf([request()], ['OUTPUT0']))
+  await execute(instance, batchOf([request(), request()], ['OUTPUT0']))
+  expect([...values]).toEqual([['counter input_byte_size_counter {"model":"identity","version":"1"}', 48]])
+  await model.close()
+  expect(values.size).toBe(0)
 })

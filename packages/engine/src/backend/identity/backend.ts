@@ -3,6 +3,7 @@ import type { ModelConfig, Parameters, Tensor } from '@conch/protocol'
 import { ConchError } from '@conch/protocol'
 import type {
   Backend,
+  BackendContext,
   BackendInstance,
   BackendModel,
   Batch,
@@ -11,6 +12,7 @@ import type {
   InstanceSpec,
 } from '../contract.ts'
 import { checkIdentityConfig } from './check-config.ts'
+import { InputBytes } from './input-bytes.ts'
 import { readIdentitySettings } from './settings.ts'
 import type { IdentitySettings } from './settings.ts'
 
@@ -32,21 +34,25 @@ export function createIdentityBackend(): Backend {
   }
 }
 
-async function loadModel(config: ModelConfig): Promise<BackendModel> {
+async function loadModel(config: ModelConfig, { engine, version }: BackendContext): Promise<BackendModel> {
   const problems = checkIdentityConfig(config)
   if (problems[0] !== undefined) throw new ConchError('INVALID_ARG', problems[0])
   const settings = readIdentitySettings(config)
   await sleep(settings.creationDelayMs)
   const pairs = config.output.map(({ name }) => ({ input: `INPUT${name.slice('OUTPUT'.length)}`, output: name }))
+  const received = new InputBytes(engine, { model: config.name, version })
   return {
     createInstance: async (spec) => {
       if (spec.kind !== 'KIND_CPU') {
         throw new ConchError('INVALID_ARG', "'identity' backend only supports CPU instances")
       }
       await sleep(settings.creationDelayMs)
-      return new IdentityInstance(pairs, chooseDelay(settings, spec))
+      return new IdentityInstance(pairs, { delay: chooseDelay(settings, spec), received })
     },
-    close: () => Promise.resolve(),
+    close: () => {
+      received.close()
+      return Promise.resolve()
+    },
   }
 }
 
@@ -65,14 +71,17 @@ interface Pair {
 class IdentityInstance implements BackendInstance {
   readonly #pairs: readonly Pair[]
   readonly #delay: number
+  readonly #received: InputBytes
 
-  constructor(pairs: readonly Pair[], delay: number) {
+  constructor(pairs: readonly Pair[], { delay, received }: { delay: number; received: InputBytes }) {
     this.#pairs = pairs
     this.#delay = delay
+    this.#received = received
   }
 
   execute(batch: Batch): BatchAnswers | Promise<BatchAnswers> {
     batch.computeInputEnd = performance.now()
+    this.#received.count(batch.requests)
     return this.#delay > 0 ? this.#executeLater(batch) : this.#answer(batch)
   }
 
