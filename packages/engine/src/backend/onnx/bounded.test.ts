@@ -27,12 +27,11 @@ it.each(['Add', 'MatMul', 'Conv', 'LSTM', 'Gather', 'Softmax', 'If', 'NonZero'])
 )
 
 // Each makes as much as a number it is given says, be its inputs ever so small.
-it.each([
-  ...['AffineGrid', 'CenterCropPad', 'Col2Im', 'ConstantOfShape', 'CropAndResize', 'Expand', 'ImageDecoder'],
-  ...['MaxUnpool', 'OneHot', 'Pad', 'Range', 'Resize', 'Tile', 'Upsample'],
-  ...['BlackmanWindow', 'HammingWindow', 'HannWindow', 'MelWeightMatrix', 'DFT', 'STFT'],
-  ...['Loop', 'Scan', 'SequenceMap', 'BeamSearch', 'GreedySearch', 'Sampling', 'WhisperBeamSearch'],
-])('%s may cost anything', async (name) => {
+const UNBOUNDED = `AffineGrid CenterCropPad Col2Im ConstantOfShape CropAndResize Expand ImageDecoder MaxUnpool OneHot
+  Pad Range Resize Tile Upsample BlackmanWindow HammingWindow HannWindow MelWeightMatrix DFT STFT Loop
+  Scan SequenceMap BeamSearch GreedySearch Sampling WhisperBeamSearch`
+
+it.each(UNBOUNDED.split(/\s+/))('%s may cost anything', async (name) => {
   expect(await judge(model(node('Relu'), node(name)))).toBe(false)
 })
 
