@@ -29,11 +29,13 @@ def main() -> None:
 
     from .heartbeat import start_heartbeat
     from .life import live
-    from .process import close_after_fork
+    from .process import leave_conversation_after_fork
 
     start_heartbeat(connection)
-    close_after_fork(connection)
+    leave_conversation_after_fork(connection)
     live(connection)
 
 
-main()
+# Not in a helper that a model starts with `multiprocessing`, which imports this module under another name.
+if __name__ == "__main__":
+    main()

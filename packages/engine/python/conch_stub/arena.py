@@ -73,6 +73,8 @@ class ResponseArena:
         self._descriptor = descriptor
         self._lock = threading.Lock()
         self.size = 0
+        #: In a process that a model forked, which has no say in what is free.
+        self.is_closed = False
         #: Free blocks as (offset, size), sorted; neighbours are merged.
         self._free: list[tuple[int, int]] = []
         self._used: dict[int, int] = {}
@@ -81,6 +83,8 @@ class ResponseArena:
 
     def place(self, data: np.ndarray | bytes) -> int:
         """Copies contiguous data into a block of its own and returns its offset."""
+        if self.is_closed:
+            raise RuntimeError("a process that a model forked cannot talk to the server")
         source = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
         size = source.nbytes
         with self._lock:

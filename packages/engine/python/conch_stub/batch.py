@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import CoroutineType
 
 from .arena import Lease
@@ -29,7 +30,13 @@ def run_batch(session: Session, header: dict, payload: bytearray) -> None:
     session.batch_request = header["r"][0]["q"] if header["r"] else None
     outgoing = Outgoing(session.connection.responses)
     try:
-        returned = _execute(session, requests)
+        try:
+            returned = _execute(session, requests)
+        finally:
+            if session.connection.is_forked:
+                # The other side of a model's fork: the answer is its parent's.
+                flush_streams()
+                os._exit(0)
         entries = _describe_returned(session, requests, returned, outgoing)
         del returned
         session.connection.send(f'{{"t":"done","b":{header["b"]},"r":[{",".join(entries)}]}}', outgoing)

@@ -55,12 +55,15 @@ class Connection:
 
     def wait_until(self, is_done: Callable[[], bool]) -> None:
         """For a thread that waits for replies. `is_done` is asked after every frame, under a lock."""
+        self._refuse_fork()
         with self._turn:
             while not is_done():
                 self._take_turn()
 
     def poll(self) -> None:
         """Takes what has arrived, without waiting. Somebody who reads at the moment makes this unnecessary."""
+        if self.is_forked:
+            return
         with self._turn:
             if self._reading:
                 return
@@ -71,6 +74,12 @@ class Connection:
             except (Gone, OSError):
                 self.end()
             self._turn.notify_all()
+
+    def leave(self) -> None:
+        """In a process that a model forked: nothing is read, sent or placed in the arena from now on."""
+        self.is_forked = True
+        self.responses.is_closed = True
+        self.sock.close()
 
     def is_cancelled(self, request: int) -> bool:
         if request not in self.cancelled and request in self.open:
@@ -128,7 +137,7 @@ class Connection:
     def send(self, header: str, outgoing: Outgoing | None = None) -> None:
         """Sends one frame, whole. `header` is a JSON object."""
         if self.is_forked:
-            raise RuntimeError("a process that a model forked cannot talk to the server")
+            self._refuse_fork()
         with self._writing:
             if self.responses.size != self._announced:
                 self._announced = self.responses.size
@@ -189,6 +198,10 @@ class Connection:
             self.sock.sendall(data)
         except OSError:
             self.end()
+
+    def _refuse_fork(self) -> None:
+        if self.is_forked:
+            raise RuntimeError("a process that a model forked cannot talk to the server")
 
     def end(self) -> None:
         """The server is gone: nothing this process does can matter to anybody."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 
 from .batch import run_batch
 from .connection import Connection
@@ -13,6 +14,9 @@ from .model_file import import_model
 from .process import flush_streams, leave
 from .session import Session, open_session
 from .wire import encode
+
+#: Seconds that requests with a sender have to be answered when the model is to end.
+_PATIENCE = 10
 
 
 def live(connection: Connection) -> None:
@@ -31,9 +35,6 @@ def live(connection: Connection) -> None:
             _complete(session, header)
         elif kind == "stop":
             _finalize(session)
-        if connection.is_forked:
-            # A process that the model forked has come back from the model's code.
-            os._exit(0)
         del header, payload
 
 
@@ -127,11 +128,20 @@ def _tell_ready(session: Session, call: int) -> None:
     session.connection.send(f'{{"t":"reply","c":{call},{reply}}}')
 
 
+def _await_senders(connection: Connection) -> None:
+    """Threads of the model may still be answering."""
+    end = time.monotonic() + _PATIENCE
+    while connection.open and time.monotonic() < end:
+        connection.poll()
+        time.sleep(0.005)
+
+
 def _finalize(session: Session) -> None:
     # Only a model with coroutines has made its module known; importing it takes a while.
     background = sys.modules.get("conch_stub.background")
     if background is not None:
         background.stop_loop()
+    _await_senders(session.connection)
     session.serving = False
     try:
         if hasattr(session.model, "finalize"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -48,6 +49,8 @@ def prepare_process() -> None:
         os.set_inheritable(descriptor, False)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors="backslashreplace")
+    # The Python lines that led to a segmentation fault, for the log.
+    faulthandler.enable()
     restore_library_path()
 
 
@@ -64,18 +67,9 @@ def restore_library_path() -> None:
             del os.environ["LD_LIBRARY_PATH"]
 
 
-def close_after_fork(connection) -> None:
-    """A process that a model forks has no part in the conversation, and must not keep its socket open."""
-
-    def close() -> None:
-        connection.is_forked = True
-        for descriptor in DESCRIPTORS:
-            try:
-                os.close(descriptor)
-            except OSError:
-                pass
-
-    os.register_at_fork(after_in_child=close)
+def leave_conversation_after_fork(connection) -> None:
+    """A process that a model forks must not keep the socket open, nor write into the memory it shares with this one."""
+    os.register_at_fork(after_in_child=connection.leave)
 
 
 def flush_streams() -> None:

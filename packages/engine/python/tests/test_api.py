@@ -1,5 +1,6 @@
 """`pb_utils` as a model imports it, in this process: what needs no server."""
 
+import ctypes
 import gc
 
 import numpy as np
@@ -282,3 +283,53 @@ def test_configs_that_agree():
         "output": [FP32],
         "model_transaction_policy": {"decoupled": True},
     }
+
+
+# Memory of a GPU, with a driver that only pretends
+
+
+class PretendedDriver:
+    """Device memory is main memory; everything succeeds."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            self.calls.append(name)
+            if name == "cuMemcpyDtoH_v2":
+                target, source, size = (argument.value for argument in arguments)
+                ctypes.memmove(target, source, size)
+            return 0
+
+        return call
+
+
+def test_tensors_of_a_gpu(monkeypatch):
+    from conch_stub import cuda, dlpack
+
+    driver = PretendedDriver()
+    monkeypatch.setattr(cuda, "_driver", driver)
+    monkeypatch.setattr(cuda, "_contexts", {})
+    array = np.arange(5, dtype=np.float32)
+    capsule = Tensor("a", array).to_dlpack()
+    managed = next(entry[0] for entry in dlpack._lent.values())
+    managed.tensor.device = dlpack._Device(dlpack.CUDA, 1)
+    tensor = Tensor.from_dlpack("b", capsule)
+    assert not tensor.is_cpu() and tensor.__dlpack_device__() == (2, 1) and tensor.shape() == [5]
+    with pytest.raises(TritonModelException, match="Tensor is stored in GPU and cannot be converted to NumPy."):
+        tensor.as_numpy()
+    assert tensor.as_bytes() == array.tobytes()
+    assert driver.calls.count("cuCtxPushCurrent_v2") == driver.calls.count("cuCtxPopCurrent_v2") == 1
+    again = Tensor.from_dlpack("c", tensor.to_dlpack())
+    assert not again.is_cpu() and again.as_bytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("kind", [4, 7])
+def test_other_devices(kind):
+    from conch_stub import dlpack
+
+    capsule = Tensor("a", np.zeros(1)).to_dlpack()
+    next(entry[0] for entry in dlpack._lent.values()).tensor.device.kind = kind
+    with pytest.raises(TritonModelException, match=f"DLDevice type {kind} is not support by Python backend."):
+        Tensor.from_dlpack("b", capsule)

@@ -142,6 +142,27 @@ def test_finalize_comes_after_the_tasks_of_the_loop(load):
     assert process.output().splitlines() == ["task is over", "finalize"]
 
 
+def test_a_stop_waits_for_threads_that_still_answer(load):
+    process = load(
+        """
+        import threading, time
+        import triton_python_backend_utils as pb_utils
+        class TritonPythonModel:
+            def execute(self, requests):
+                threading.Thread(target=self.answer, args=(requests[0].get_response_sender(),)).start()
+            def answer(self, sender):
+                time.sleep(0.2)
+                sender.send(flags=1)
+        """,
+        decoupled=True,
+    )
+    process.run({"IN": np.zeros(1)})
+    process.answer()
+    process.send({"t": "stop"})
+    assert process.sent() == (1, None, True)
+    process.expect("bye")
+
+
 @pytest.mark.parametrize(
     "body, expected",
     [

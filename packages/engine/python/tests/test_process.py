@@ -89,6 +89,7 @@ def test_os_exit_and_a_segmentation_fault_are_seen(load):
         with pytest.raises(Ended):
             process.answer()
         assert process.popen.wait(10) == status
+        assert status > 0 or "Fatal Python error: Segmentation fault" in process.output()
 
 
 def test_a_forked_process_never_answers(model):
@@ -116,13 +117,34 @@ def test_a_forked_process_does_not_keep_the_conversation_open(model):
         model.process.expect("done", timeout=5)
 
 
-def test_multiprocessing(model):
+def test_a_forked_process_cannot_disturb_what_is_shared(model):
     code = """
-    import multiprocessing
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        result = [respond(OUT=np.array(pool.map(abs, [-1, -2, 3])))]
+    if os.fork() == 0:
+        for attempt in (request.is_cancelled, lambda: request.get_response_sender().send(respond(OUT=np.zeros(90_000)))):
+            try:
+                print("in the fork:", attempt(), flush=True)
+            except RuntimeError as error:
+                print("in the fork:", error, flush=True)
+        raise SystemExit
+    os.wait()
+    result = [respond(OUT=np.ones(90_000))]
     """
-    assert model.run(code)["OUT"].tolist() == [1, 2, 3]
+    assert (model.run(code)["OUT"] == 1).all()
+    assert model.process.printed.count(b"in the fork") == 2 and b"in the fork: False" in model.process.printed
+    assert not model.process.frames and model.tell("'alive'") == "alive"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(load, tmp_path, method):
+    directory = write_model(tmp_path, SCRIPTED + "\ndef double(x):\n    return 2 * x\n")
+    model = Scripted(load(directory))
+    code = f"""
+    import multiprocessing
+    with multiprocessing.get_context("{method}").Pool(2) as pool:
+        result = [respond(OUT=np.array(pool.map(double, [-1, -2, 3])))]
+    """
+    assert model.run(code)["OUT"].tolist() == [-2, -4, 6]
+    assert model.tell("'alive'") == "alive" and model.process.stop() == 0
 
 
 def test_descriptors_are_not_inherited(model):

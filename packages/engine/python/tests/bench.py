@@ -1,5 +1,6 @@
 """
-What a request costs in a model's process: `python bench.py [requests]`.
+What a request costs in a model's process: `python packages/engine/python/tests/bench.py [requests]`. It lies here because
+whatever lies beside `conch_stub` hides the models' own modules of that name.
 
 Runs add_sub on 16 floats over the real socket and prints microseconds of the process's own CPU per request, and with the
 same work in plain numpy taken off; then how long a process takes to start beside `python -c "import numpy"`.
@@ -7,18 +8,15 @@ same work in plain numpy taken off; then how long a process takes to start besid
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "tests"))
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from fake_server import MODELS, Process  # noqa: E402
+from fake_server import MODELS, Process
 
 CONFIG = {
     "name": "add_sub",
@@ -91,5 +89,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.nice(0)
     main()
