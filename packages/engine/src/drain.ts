@@ -4,6 +4,9 @@ import type { Log } from './observe/contract.ts'
 interface Draining {
   readonly plan: { readonly model: string; readonly version: string }
   readonly inflight: number
+  /** Resolves when it has nothing in flight; what others ask of it afterwards is still taken. */
+  settle(): Promise<void>
+  /** The same, for good. */
   drain(): Promise<void>
 }
 
@@ -32,8 +35,7 @@ export async function drainAndClose({ log, budget, live, close }: DrainParts): P
       log.write('info', `Model '${plan.model}' (version ${plan.version}) has ${inflight} in-flight inferences`)
     }
   }
-  const drained = Promise.all(live().map((version) => version.drain()))
-  if (!(await waitUntil(drained, end, report))) return expire(log)
+  if (!(await waitUntil(drainAll(live), end, report))) return expire(log)
   log.write('info', 'All models are stopped, unloading models')
   const count = () => {
     const text = `Found ${live().length} live models and 0 in-flight non-inference requests`
@@ -42,6 +44,13 @@ export async function drainAndClose({ log, budget, live, close }: DrainParts): P
   if (!(await waitUntil(close(), end, count))) return expire(log)
   if (live().length === 0) count()
   return true
+}
+
+/** A request in flight may ask models that had nothing in flight before. */
+async function drainAll(live: DrainParts['live']): Promise<void> {
+  do await Promise.all(live().map((version) => version.settle()))
+  while (live().some(({ inflight }) => inflight > 0))
+  await Promise.all(live().map((version) => version.drain()))
 }
 
 function expire(log: Log): boolean {

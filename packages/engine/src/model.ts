@@ -7,6 +7,7 @@ import type { Circles } from './circles.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata } from './contract.ts'
 import { describeTensors } from './describe-tensors.ts'
+import { Idle } from './idle.ts'
 import type { Slot } from './instance/contract.ts'
 import { planInstances } from './instance/groups.ts'
 import { Instances } from './instance/instances.ts'
@@ -19,7 +20,7 @@ import { readInitialStates } from './repository/initial-states.ts'
 import { failAccepted, refuse } from './refusals.ts'
 import { checkNamedFiles, findLabelFiles, readLabels } from './repository/named-files.ts'
 import { findWaiting, Flight, newTimings } from './request.ts'
-import type { FlightOwner, Outcome, Timings, ResponseListener } from './request.ts'
+import type { FlightOwner, FlightParts, Outcome, ResponseListener } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
 import type { Scheduler, SequenceSlots, StepContext, StepTarget } from './schedule/contract.ts'
 import { checkSteps, inheritDecoupled } from './schedule/ensemble/check-steps.ts'
@@ -185,12 +186,7 @@ interface VersionParts {
   readonly initialStates: ReadonlyMap<string, Uint8Array>
 }
 
-interface Opening {
-  readonly rows: number
-  readonly timings: Timings
-  readonly context: InferContext | undefined
-  readonly onResponse: ResponseListener | undefined
-}
+type Opening = Pick<FlightParts, 'rows' | 'timings' | 'onResponse'> & { readonly context: InferContext | undefined }
 
 /** One version of a model that can be asked. Counts its requests; each ends in exactly one way. */
 export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
@@ -216,7 +212,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
   /** Ensemble requests that may still need it. */
   #holds = 0
   #stopping = false
-  #onFree: (() => void) | undefined = undefined
+  readonly #idle = new Idle()
   #drained: Promise<void> | undefined = undefined
   #stopped: Promise<void> | undefined = undefined
 
@@ -288,7 +284,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     const flight = this.#open(request, { rows, timings, context, onResponse })
     this.inflight += 1
     if (flight.signal?.aborted === true) flight.cancel()
-    else this.#enqueue(flight, this.#stopping, flaw)
+    else this.#enqueue(flight, this.#stopping && flight.outer === undefined, flaw)
     return flight
   }
 
@@ -343,7 +339,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     this.inflight -= 1
     this.reporter.request(flight, outcome)
     if (flight.outer !== undefined) this.#circles.end(flight)
-    if (this.inflight === 0) this.#onFree?.()
+    if (this.inflight === 0) this.#idle.wake()
   }
 
   hold(): void {
@@ -352,19 +348,19 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
 
   release(): void {
     this.#holds -= 1
-    if (this.#holds === 0) this.#onFree?.()
+    if (this.#holds === 0) this.#idle.wake()
   }
 
-  /** Refuses new requests; resolves when none is in flight and no ensemble needs it any more. */
-  drain(): Promise<void> {
+  /** Refuses what clients send; resolves when nothing is in flight and no ensemble needs it. Others may still call it. */
+  settle(): Promise<void> {
     this.#stopping = true
-    this.#drained ??= this.#drain()
-    return this.#drained
+    return this.#idle.wait(() => this.inflight > 0 || this.#holds > 0)
   }
 
-  async #drain(): Promise<void> {
-    while (this.inflight > 0 || this.#holds > 0) await new Promise<void>((resolve) => (this.#onFree = resolve))
-    await this.#scheduler.stop()
+  /** The same, for good. */
+  drain(): Promise<void> {
+    this.#drained ??= this.settle().then(() => this.#scheduler.stop())
+    return this.#drained
   }
 
   stop(): Promise<void> {
