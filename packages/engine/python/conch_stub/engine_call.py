@@ -18,7 +18,3 @@ def ask_engine(connection: Connection, what: str, fields: dict, failure: str, ou
         raise TritonModelException(f"{failure}{error[1]}")
     return replies[0].get("value")
 
-
-def tell_engine(connection: Connection, what: str, fields: dict) -> None:
-    """Does not wait, and learns of no error."""
-    connection.call(None, f'"what":"{what}",{encode(fields)[1:]}')

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from math import isfinite
+from math import isnan
 
 from .arguments import NATIVE, TritonModelException, is_integer, refuse_arguments
-from .engine_call import ask_engine, tell_engine
+from .engine_call import ask_engine
 from .session import Session, current_session
 from .wire import encode
 
@@ -121,8 +121,12 @@ class Metric:
             raise TritonModelException(f"{failure} does not support {operation.capitalize()}")
         if self._kind is MetricKind.COUNTER and number < 0:
             raise TritonModelException(f"{failure} can only be incremented monotonically by non-negative values.")
-        fields = {"series": self._number, "op": operation, "by": number if isfinite(number) else str(number)}
-        tell_engine(self._family.session.connection, "metric", fields)
+        if isnan(number):
+            raise TritonModelException(f"Failed to {operation} metric value: it is not a number.")
+        # JSON has no word for infinity, but readers take a number that is too large for it.
+        by = f"{number:.17g}".replace("inf", "1e999")
+        header = f'"what":"metric","series":{self._number},"op":"{operation}","by":{by}}}'
+        self._family.session.connection.call(None, header)
 
     def _check_alive(self) -> None:
         if self._family.closed:

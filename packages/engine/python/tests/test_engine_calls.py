@@ -88,6 +88,7 @@ KIND = "TRITONSERVER_METRIC_KIND_"
         ("fc.Metric(buckets=[1])", "Failed to create metric. Unexpected buckets found."),
         ("fh.Metric()", "Failed to create metric. Missing required buckets."),
         ("fc.Metric(labels={'a': 1})", "Error when creating Metric: attempt to access JSON non-string as string"),
+        ("g.set(float('nan'))", "Failed to set metric value: it is not a number."),
         ("del fc; c.increment(1)", "Invalid metric operation as the corresponding 'MetricFamily' has been deleted."),
     ],
 )
@@ -97,11 +98,14 @@ def test_what_metrics_refuse(scripted, engine, code, text):
     fc, fg, fh = M("c", "d", M.COUNTER), M("g", "d", M.GAUGE), M("h", "d", M.HISTOGRAM)
     c, g, h = fc.Metric(), fg.Metric({"a": "b"}), fh.Metric(buckets=[1, 2])
     g.increment(-2)
-    g.set(float("nan"))
+    g.set(float("-inf"))
+    h.observe(0.1)
     """
     told = scripted.run("import textwrap\nexec(textwrap.dedent('''" + make + f"'''))\n{code}")
     assert told.startswith(f"TritonModelException: {text}"), told
     assert {"what": "metric", "series": 5, "op": "increment", "by": -2.0} in engine.told
+    assert {"what": "metric", "series": 5, "op": "set", "by": float("-inf")} in engine.told
+    assert {"what": "metric", "series": 6, "op": "observe", "by": 0.1} in engine.told
     # What one operation left is removed with its objects.
     scripted.tell("__import__('gc').collect()")
     assert engine.whats().count("drop") == 6
