@@ -53,8 +53,14 @@ async function renderRooms(): Promise<string> {
   const arrows = output.modules.flatMap(({ source, dependencies }) =>
     dependencies.map(({ resolved }) => [roomOf(source), roomOf(resolved)] as const),
   )
-  const lines = arrows.filter(([from, to]) => from !== to).map(([from, to]) => `  ${from} --> ${to}`)
-  return ['```mermaid', 'flowchart LR', ...[...new Set(lines)].toSorted(), '```'].join('\n')
+  const targets = Map.groupBy(
+    arrows.filter(([from, to]) => from !== to),
+    ([from]) => from,
+  )
+  const lines = [...targets].map(([from, all]) => {
+    return `  ${from} --> ${[...new Set(all.map(([, to]) => to))].toSorted((a, b) => (a < b ? -1 : 1)).join(' & ')}`
+  })
+  return ['```mermaid', 'flowchart LR', ...lines.toSorted(), '```'].join('\n')
 }
 
 /** Puts `text` between `<!-- name -->` and `<!-- /name -->`. */
