@@ -47,17 +47,23 @@ class LocalSource implements Source {
       throw explainIo(cause, 'open directory', this.name)
     })
     for (const entry of entries) {
-      if (entry.name !== WORK_FOLDER && (await isFolder(this.#real, entry))) names.push(entry.name)
+      if (entry.name !== WORK_FOLDER && (await isModel(this.#real, entry))) names.push(entry.name)
     }
     return names.toSorted()
   }
 
   async has(model: string): Promise<boolean> {
-    return model !== WORK_FOLDER && isSegment(model) && isDirectory(join(this.#real, model))
+    if (model === WORK_FOLDER || !isSegment(model)) return false
+    const path = join(this.#real, model)
+    return (await isDirectory(path)) || leadsNowhere(path)
   }
 
   async fetch(model: string): Promise<FetchedModel | undefined> {
     if (!(await this.has(model))) return undefined
+    if (await leadsNowhere(join(this.#real, model))) {
+      const text = `'${printPath(model)}' is a symbolic link that leads nowhere; mend its target or remove it`
+      throw new ConchError('INVALID_ARG', text)
+    }
     const directory = await resolveInside(this.#real, this.#real, model)
     const walk = new Walk(this.#real, directory)
     const versions: Record<string, bigint> = {}
@@ -67,7 +73,7 @@ class LocalSource implements Source {
       const { name } = entry
       if (name === 'configs' || name === 'config.pbtxt') continue
       const newest = await walk.newest(name, 1)
-      const folder = await isFolder(directory, entry)
+      const folder = await mayBeVersion(directory, entry)
       if (folder) folders.push(name)
       if (folder && isVersion(name)) versions[name] = newest
       else if (newest > other) other = newest
@@ -86,6 +92,31 @@ class LocalSource implements Source {
     }
     return undefined
   }
+}
+
+async function isModel(parent: string, entry: Dirent): Promise<boolean> {
+  return (await isFolder(parent, entry)) || (entry.isSymbolicLink() && leadsNowhere(join(parent, entry.name)))
+}
+
+/** A link without a target is a model that is broken, and told to be; hidden ones are locks of editors. */
+async function leadsNowhere(path: string): Promise<boolean> {
+  if (basename(path).startsWith('.')) return false
+  const isLink = await lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  )
+  return (
+    isLink &&
+    !(await stat(path).then(
+      () => true,
+      () => false,
+    ))
+  )
+}
+
+/** A version that is a link to nothing fails when it is loaded, and is not just absent. */
+async function mayBeVersion(parent: string, entry: Dirent): Promise<boolean> {
+  return (await isFolder(parent, entry)) || (isVersion(entry.name) && leadsNowhere(join(parent, entry.name)))
 }
 
 async function isFolder(parent: string, entry: Dirent): Promise<boolean> {
