@@ -121,10 +121,11 @@ function noteTo(log: Log): (text: string) => void {
 }
 
 function describePlace(plan: VersionPlan, parts: ModelParts): BackendContext {
-  const { modelDirectory, versionDirectory, version } = plan
+  const { modelDirectory, versionDirectory, root, version } = plan
   return {
     modelDirectory,
     versionDirectory,
+    root,
     version,
     settings: { ...parts.settings[''], ...parts.settings[plan.config.backend] },
     log: (level, text) => parts.log.write(level, text, { model: plan.model, version }),

@@ -6,6 +6,8 @@ export interface BackendContext {
   /** The model's directory and the version's directory below it; absolute, already contained in a repository. */
   readonly modelDirectory: string
   readonly versionDirectory: string
+  /** Files that a config names must not lie outside of it, links followed; absent = the model's directory. */
+  readonly root?: string
   readonly version: string
   /** `--backend-config` settings for this backend, global ones merged in (the backend's own win). */
   readonly settings: Readonly<Record<string, string>>

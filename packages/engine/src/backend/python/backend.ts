@@ -74,9 +74,10 @@ interface LoadedModel {
 
 /** The interpreter that the model runs on; made first where the model brings its own packages. */
 async function prepare(config: ModelConfig, context: PythonContext): Promise<PreparedEnvironment> {
-  const { modelDirectory, versionDirectory, settings, log } = context
+  const { modelDirectory, versionDirectory, root, settings, log } = context
   return prepareEnvironment({
     modelDirectory,
+    root,
     versionDirectory,
     settings,
     log,

@@ -32,14 +32,11 @@ export async function runCommand(command: Command): Promise<CommandResult> {
   const { program, args, directory: cwd, env, signal } = command
   if (signal?.aborted === true) throw refuseCancelled()
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { pid } = child
   const kill = (): void => {
-    if (child.pid === undefined) return
-    try {
-      process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      // It has ended meanwhile.
-    }
+    if (pid !== undefined) killGroup(pid)
   }
+  if (pid !== undefined) running.add(pid)
   const timer = command.timeoutMs === undefined ? undefined : setTimeout(kill, command.timeoutMs)
   signal?.addEventListener('abort', kill)
   let output = ''
@@ -68,8 +65,23 @@ export async function runCommand(command: Command): Promise<CommandResult> {
     if (cause instanceof ConchError) throw cause
     throw new ConchError('UNAVAILABLE', `'${program}' could not be started`, { cause })
   } finally {
+    if (pid !== undefined) running.delete(pid)
     clearTimeout(timer)
     signal?.removeEventListener('abort', kill)
+  }
+}
+
+/** Groups that must not outlive this process. */
+const running = new Set<number>()
+process.once('exit', () => {
+  for (const pid of running) killGroup(pid)
+})
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
   }
 }
 

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, resolve } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import { isBelow } from './below.ts'
 import type { EnvironmentRequest } from './request.ts'
@@ -49,7 +49,7 @@ async function findBeside(directories: readonly string[]): Promise<Source> {
 async function locateNamed(written: string, request: EnvironmentRequest): Promise<Source> {
   const place = written.replaceAll(MODEL_DIRECTORY, request.modelDirectory)
   const path = await findRealPath(resolve(request.modelDirectory, place), written)
-  const allowed = [dirname(await realpath(request.modelDirectory))]
+  const allowed = [await realpath(request.root ?? request.modelDirectory)]
   const named = request.settings['environment-directory'] ?? ''
   if (isAbsolute(named)) allowed.push(await realpath(named).catch(() => named))
   if (!allowed.some((root) => isBelow(root, path))) {

@@ -49,6 +49,7 @@ function ask(change: Partial<EnvironmentRequest> = {}, model = 'm'): Environment
   return {
     modelDirectory: join(place.directory, 'models', model),
     versionDirectory: join(place.directory, 'models', model, '1'),
+    root: join(place.directory, 'models'),
     parameters: {},
     settings: { 'python-executable': base },
     cacheDirectory: cache,

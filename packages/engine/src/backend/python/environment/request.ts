@@ -5,6 +5,8 @@ export interface EnvironmentRequest {
   /** Absolute, already contained in a repository. */
   readonly modelDirectory: string
   readonly versionDirectory: string
+  /** The model's repository; absent = the model's directory. */
+  readonly root?: string | undefined
   readonly parameters: ModelConfig['parameters']
   /**
    * `--backend-config=python,…`: `python-executable` (a name or path; default: the first `python3` of the PATH that fits),
