@@ -4,6 +4,7 @@ import type { Backend, BackendContext, BackendModel, EngineCalls } from './backe
 import type { CacheFront } from './cache/front.ts'
 import type { ResponseCache } from './cache/response-cache.ts'
 import type { Circles } from './circles.ts'
+import { checkRuntime } from './backend/runtime.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata } from './contract.ts'
 import { describeTensors } from './describe-tensors.ts'
@@ -74,6 +75,7 @@ export function createVersionBuilder(parts: ModelParts): VersionBuilder<LoadedVe
 
 async function buildVersion(plan: VersionPlan, parts: ModelParts): Promise<LoadedVersion> {
   const backend = await parts.findBackend(plan.config.backend)
+  checkRuntime(plan.config, plan.version)
   const context = describePlace(plan, parts)
   // Before anything of what the config names is opened.
   await checkNamedFiles(plan.config, plan, context.settings[LIBRARIES])
