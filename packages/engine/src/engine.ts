@@ -69,7 +69,7 @@ class ServingEngine implements Engine {
     })
     this.#cache = new ResponseCache(options.cache, log)
     this.#metrics.cacheNumbers = () => this.#cache.numbers
-    this.#findBackend = parts.findBackend ?? createBackendRegistry()
+    this.#findBackend = parts.findBackend ?? createBackendRegistry(options.backendDirectory)
     const builder = createVersionBuilder({
       findBackend: this.#findBackend,
       findStep: (model, version) => this.#repository.registry.find(model, version),

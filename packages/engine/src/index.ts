@@ -10,3 +10,5 @@ export { ServerLog, type LogLine, type LogOptions, type LogSettings } from './ob
 export { readOnnxSignature, type OnnxSignature } from './backend/onnx/read-model.ts'
 export { completeConfig as completeOnnxConfig } from './backend/onnx/complete-config.ts'
 export type { ClientMemory, RegionKind, RegionStatus } from './memory/contract.ts'
+export type * from './backend/contract.ts'
+export type { CustomBackend } from './backend/module/custom-backend.ts'

@@ -13,23 +13,30 @@ const BACKENDS: Readonly<Record<string, () => Promise<Backend>>> = {
 }
 
 /**
- * Finds backends by name, each created once. A backend whose native library is missing or broken fails the models that
+ * Finds backends by name, each created once; `directory` holds custom ones, for names that are not built in. A backend whose native library is missing or broken fails the models that
  * ask for it, with the reason, and is tried again by the next one.
  */
-export function createBackendRegistry(): (name: string) => Promise<Backend> {
+export function createBackendRegistry(directory?: string): (name: string) => Promise<Backend> {
   const opened = new Map<string, Promise<Backend>>()
   return (name) => {
     const known = opened.get(name)
     if (known !== undefined) return known
-    const open = Object.hasOwn(BACKENDS, name) ? BACKENDS[name] : undefined
-    if (open === undefined) return Promise.reject(refuseUnknown(name))
-    const opening = open().catch((cause: unknown) => {
+    const opening = open(name, directory).catch((cause: unknown) => {
       opened.delete(name)
       throw cause instanceof ConchError ? cause : refuseBroken(name, cause)
     })
     opened.set(name, opening)
     return opening
   }
+}
+
+async function open(name: string, directory: string | undefined): Promise<Backend> {
+  const create = Object.hasOwn(BACKENDS, name) ? BACKENDS[name] : undefined
+  if (create !== undefined) return create()
+  const custom =
+    directory === undefined ? undefined : await (await import('./module/open.ts')).openModule(directory, name)
+  if (custom === undefined) throw refuseUnknown(name)
+  return custom
 }
 
 /** Names that a config may use. */
