@@ -2,6 +2,7 @@
 // Further arguments go to `conch up` (npm start -- --http-port=9000).
 import { spawn } from 'node:child_process'
 import path from 'node:path'
+import { ensureNumpy } from './setup-python.mjs'
 import { buildConsole, checkDisk, checkNode, checkPort, ensurePackages, env, fail, root } from './setup.mjs'
 
 const DEFAULTS = {
@@ -51,6 +52,13 @@ async function checkPorts(args) {
   }
 }
 
+/** Names the interpreter for models in Python, unless the operator did. */
+async function pythonArguments(args) {
+  if (args.some((arg) => arg.includes('python-executable='))) return []
+  const python = await ensureNumpy()
+  return python === undefined ? [] : [`--backend-config=python,python-executable=${python}`]
+}
+
 /** Signals go on to the server; a terminal's Ctrl-C reaches it anyway, so that one is only kept from ending us first. */
 function serve(args) {
   const server = spawn(path.join(root, 'bin', 'conch'), ['up', ...args], { cwd: root, env, stdio: 'inherit' })
@@ -68,7 +76,7 @@ try {
   await checkPorts(args)
   await ensurePackages()
   await buildConsole()
-  serve(serverArguments(args))
+  serve([...(await pythonArguments(args)), ...serverArguments(args)])
 } catch (error) {
   fail(error)
 }

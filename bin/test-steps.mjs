@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { env, root } from './setup.mjs'
+import { ensureNumpy } from './setup-python.mjs'
 import { ensureChromium, ensurePython, python } from './setup-tests.mjs'
 
 export const RESULTS = path.join(root, '.cache', 'test')
@@ -105,9 +106,10 @@ function pytestIn(name, directory) {
 
 async function runJourney(extra) {
   const chromium = await ensureChromium()
+  const interpreter = await ensureNumpy()
   const file = path.join(RESULTS, 'journey.json')
   const code = await show('playwright', ['test', '--reporter=list,json', ...extra], {
-    env: { ...env, CONCH_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
+    env: { ...env, CONCH_CHROMIUM: chromium, CONCH_PYTHON: interpreter ?? '', PLAYWRIGHT_JSON_OUTPUT_NAME: file },
   })
   const stats = readResult(file)?.stats
   return verdict(code, {

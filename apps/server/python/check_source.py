@@ -15,7 +15,8 @@ MEMORY_BYTES = 2 << 30
 CPU_SECONDS = 5
 OLDEST = (3, 9)
 MODEL = "TritonPythonModel"
-OURS = {"triton_python_backend_utils", "c_python_backend_utils"}
+# What every model has, whatever is installed for this interpreter.
+OURS = {"triton_python_backend_utils", "c_python_backend_utils", "numpy"}
 
 
 class Source:

@@ -18,24 +18,31 @@ const CHANNELS = new Set([1, 3, 4])
 const SMALLEST_FLAT_SIDE = 8
 const LARGEST_SIDE = 4096
 
-/** Guesses from a model's shape where a picture would go; null when none fits. */
-export function placeImage(shape: readonly number[], datatype: Datatype): ImagePlace | null {
+/** Guesses from a model's shape where a picture would go; null when none fits. `open`: size of a side that may be any. */
+export function placeImage(shape: readonly number[], datatype: Datatype, open = OPEN_SIDE): ImagePlace | null {
   if (datatype === 'BYTES' || datatype === 'BOOL') return null
   const dims = shape.map((dim, index) => (dim === -1 && index === 0 && shape.length !== 3 ? 1 : dim))
-  const place = placePlanes(dims) ?? placeFlat(dims)
+  const place = placePlanes(dims, open) ?? placeFlat(dims)
   if (place === null || place.height > LARGEST_SIDE || place.width > LARGEST_SIDE) return null
   return place
 }
 
-function placePlanes(dims: readonly number[]): ImagePlace | null {
+function placePlanes(dims: readonly number[], open: number): ImagePlace | null {
   const lead = dims.length === 4 ? dims.slice(0, 1) : []
   const planes = dims.slice(lead.length)
   if (planes.length !== 3 || (lead[0] ?? 1) !== 1) return null
-  const placed = placeChannels(planes, lead)
+  const placed = placeChannels(planes, lead, open)
   return placed ?? (dims.length === 3 ? placeGrey(planes) : null)
 }
 
-function placeChannels([a = 0, b = 0, c = 0]: readonly number[], lead: readonly number[]): ImagePlace | null {
+function placeChannels(
+  [a = 0, b = 0, c = 0]: readonly number[],
+  lead: readonly number[],
+  open: number,
+): ImagePlace | null {
+  const side = (dim: number) => (dim === -1 ? open : dim)
+  // Height, width and channels are all open: grey is the least that can be meant.
+  if (a === -1 && b === -1 && c === -1) return make('NHWC', { channels: 1, height: open, width: open }, lead)
   if (CHANNELS.has(a) && isSide(b) && isSide(c))
     return make('NCHW', { channels: a, height: side(b), width: side(c) }, lead)
   if (CHANNELS.has(c) && isSide(a) && isSide(b))
@@ -58,7 +65,6 @@ function placeFlat(dims: readonly number[]): ImagePlace | null {
 }
 
 const isSide = (dim: number) => dim === -1 || dim > 1
-const side = (dim: number) => (dim === -1 ? OPEN_SIDE : dim)
 
 function make(
   layout: 'NCHW' | 'NHWC',

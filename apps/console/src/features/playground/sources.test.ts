@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { placeImage } from './image.ts'
-import { chooseSource, listSources } from './sources.ts'
+import { chooseSource, listSources, placePad } from './sources.ts'
 
 const sources = (shape: number[], datatype: 'FP32' | 'BYTES' | 'INT64', model = 'm', input = 'x') => {
   const place = placeImage(shape, datatype)
@@ -11,6 +11,11 @@ const sources = (shape: number[], datatype: 'FP32' | 'BYTES' | 'INT64', model = 
 it('offers a pad for digits and begins with it', () => {
   expect(sources([-1, 64], 'FP32', 'digits')).toEqual({ list: ['values', 'image', 'draw'], first: 'draw' })
   expect(sources([-1, 64], 'FP32', 'encoder').first).toBe('values')
+})
+
+it('offers a small pad where a picture may have any size', () => {
+  expect(sources([-1, -1, -1], 'FP32', 'digits_image', 'image').first).toBe('draw')
+  expect(placePad([-1, -1, -1], 'UINT8')).toMatchObject({ height: 64, width: 64, shape: [64, 64, 1] })
 })
 
 it('offers pictures and sound where they fit', () => {

@@ -1,9 +1,9 @@
 import type { Datatype } from '@conch/protocol'
-import type { ImagePlace } from './image.ts'
+import { placeImage, type ImagePlace } from './image.ts'
 
 export type SourceKind = 'values' | 'text' | 'image' | 'draw' | 'audio'
 
-/** Pads bigger than this are no drawing of a digit any more. */
+/** Pads bigger than this are no drawing of a digit any more; one of any size is as big as this. */
 const LARGEST_PAD = 64
 const SHORTEST_AUDIO = 160
 
@@ -25,10 +25,15 @@ export function listSources(kind: Kind, spot: ImagePlace | null): SourceKind[] {
   // A row of samples may have the length of a square; a name that speaks of sound settles it.
   const place = SOUND.test(`${kind.model} ${kind.input}`) ? null : spot
   if (place !== null) sources.push('image')
-  if (place !== null && place.channels === 1 && place.height <= LARGEST_PAD && place.width <= LARGEST_PAD)
-    sources.push('draw')
+  const pad = place === null ? null : placePad(shape, datatype)
+  if (pad !== null && pad.channels === 1 && pad.height <= LARGEST_PAD && pad.width <= LARGEST_PAD) sources.push('draw')
   if (isAudio(shape, datatype)) sources.push('audio')
   return sources
+}
+
+/** Where a drawing goes. */
+export function placePad(shape: readonly number[], datatype: Datatype): ImagePlace | null {
+  return placeImage(shape, datatype, LARGEST_PAD)
 }
 
 function isAudio(shape: readonly number[], datatype: Datatype): boolean {

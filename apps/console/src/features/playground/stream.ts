@@ -1,4 +1,5 @@
 import type { InferResult, JsonValue, StreamEvent } from '@conch/server/schemas'
+import { isDecoupled } from './model-facts.ts'
 
 /** One of the answers of a model that gives any number of them. */
 export type StreamAnswer = Extract<StreamEvent, { kind: 'answer' }>
@@ -6,17 +7,6 @@ export type StreamEnd = Extract<StreamEvent, { kind: 'end' }>
 
 /** Characters of a request that fit through the socket; the server refuses more. */
 const LONGEST = 750_000
-
-/** Whether a model answers any number of times, by its config. */
-export function isDecoupled(config: JsonValue): boolean {
-  const policy = memberOf(config, 'model_transaction_policy')
-  return memberOf(policy, 'decoupled') === true
-}
-
-function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return (value as { readonly [key: string]: JsonValue })[name]
-}
 
 export function canStream(config: JsonValue, body: string): boolean {
   return isDecoupled(config) && body.length < LONGEST

@@ -14,7 +14,7 @@ import { ImageField } from './image-field.tsx'
 import { placeImage, type ImagePlace } from './image.ts'
 import { parseNpy } from './npy.ts'
 import { ShapeField } from './shape-field.tsx'
-import { chooseSource, listSources, type SourceKind } from './sources.ts'
+import { chooseSource, listSources, placePad, type SourceKind } from './sources.ts'
 import { ValuesField } from './values-field.tsx'
 
 export interface TensorFieldProps {
@@ -104,8 +104,8 @@ type SourceProps = Omit<TensorFieldProps, 'onChange'> & {
 function Source({ kind, place, input, row, first, onChange }: SourceProps) {
   if (kind === 'image' && place !== null)
     return <ImageField input={input} first={first} place={place} onChange={onChange} />
-  if (kind === 'draw' && place !== null)
-    return <DrawField input={input} first={first} place={place} onChange={onChange} />
+  const pad = kind === 'draw' ? placePad(row?.shape ?? input.shape, input.datatype) : null
+  if (pad !== null) return <DrawField input={input} first={first} place={pad} onChange={onChange} />
   if (kind === 'audio') return <AudioField input={input} row={row} onChange={onChange} />
   return <ValuesField input={input} row={row} onChange={onChange} />
 }

@@ -1,9 +1,10 @@
 'use client'
-import type { ModelDetails } from '@conch/server/schemas'
+import type { ModelDetails, TensorRow } from '@conch/server/schemas'
 import { useCallback, useMemo, useState } from 'react'
 import { checkInputs, type InputProblem } from './check-draft.ts'
 import { parseDraft, printDraft, type Draft, type DraftTensor } from './draft.ts'
 import type { Entry } from './history.ts'
+import { listOptional } from './model-facts.ts'
 import { useSender, type Sender } from './use-sender.ts'
 
 /** The request is either what the form holds or what was typed as JSON; the other one follows. */
@@ -41,8 +42,8 @@ export function usePlayground({ model, version, example }: Setup): Playground {
   )
   const text = useMemo(() => (source.kind === 'json' ? source.text : printDraft(source.draft)), [source])
   const problems = useMemo(
-    () => (draft === null ? [] : checkInputs(draft.inputs, model.metadata?.inputs ?? [])),
-    [draft, model.metadata],
+    () => (draft === null ? [] : checkInputs(draft.inputs, listExpected(model, draft))),
+    [draft, model],
   )
   const sender = useSender(model, version)
   const setInput = useCallback((name: string, change: Partial<DraftTensor>) => {
@@ -70,6 +71,13 @@ export function usePlayground({ model, version, example }: Setup): Playground {
       sender.show(entry)
     },
   }
+}
+
+/** Optional inputs are expected only when they are there. */
+function listExpected({ metadata, config }: ModelDetails, { inputs }: Draft): readonly TensorRow[] {
+  const optional = listOptional(config)
+  const given = inputs.map(({ name }) => name)
+  return (metadata?.inputs ?? []).filter(({ name }) => given.includes(name) || !optional.includes(name))
 }
 
 function tryParse(text: string): { draft: Draft | null; broken: string | null } {
