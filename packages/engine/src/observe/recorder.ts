@@ -193,7 +193,7 @@ export class Recorder implements Reporter {
 
 /** Milliseconds since 1970 of a stamp. Asking for the date itself would cost every execution more than all its sums. */
 function toDate(stamp: number): number {
-  return Math.round(Date.now() - (performance.now() - stamp))
+  return Math.round(performance.timeOrigin + stamp)
 }
 
 function stat(count: number, ns: number): DurationStat {
