@@ -25,6 +25,9 @@ export interface Scheduler {
 export interface SequenceSlots {
   readonly strategy: 'direct' | 'oldest'
   readonly maxIdle: number
+  /** Of each instance. */
+  readonly slotsPerInstance: number
+  /** Slots that were never held are not listed. */
   readonly instances: readonly { readonly name: string; readonly busy: boolean; readonly slots: readonly SlotView[] }[]
   /** Sequences that wait for a slot, the next one first; at most 100 of them. */
   readonly backlog: readonly Omit<SlotView, 'index' | 'running'>[]

@@ -216,7 +216,7 @@ class World {
   #ended(sent: Sent, id: bigint, outcome: string): void {
     sent.ends.push(outcome)
     const next = this.lives[sent.life]?.requests.find(({ ends }) => ends.length === 0)
-    if (next !== undefined) next.readyAt = Math.max(next.readyAt, performance.now())
+    if (next !== undefined && next.order > sent.order) next.readyAt = Math.max(next.readyAt, performance.now())
     // Nothing may join what was cancelled or refused.
     if (outcome !== 'success' && outcome !== 'backend' && this.#open.get(Number(id)) === sent.life)
       this.#open.delete(Number(id))

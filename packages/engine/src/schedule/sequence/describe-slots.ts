@@ -15,7 +15,8 @@ export function describeSlots(lanes: Lanes, backlog: ReadonlySet<Sequence>, maxI
     }),
   }))
   const waiting = [...backlog].slice(0, SHOWN).map((sequence) => describe(sequence, now))
-  return { strategy: lanes.strategy.name, maxIdle, instances, backlog: waiting, backlogSize: backlog.size }
+  const { name: strategy, slots: slotsPerInstance } = lanes.strategy
+  return { strategy, maxIdle, slotsPerInstance, instances, backlog: waiting, backlogSize: backlog.size }
 }
 
 function describe(sequence: Sequence | undefined, now: number): Omit<SlotView, 'index' | 'running'> {

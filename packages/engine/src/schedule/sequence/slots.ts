@@ -10,7 +10,8 @@ export interface Place<T> {
 /** The places of one instance. */
 export interface Lane<T> {
   readonly instance: Slot
-  readonly places: readonly Place<T>[]
+  /** As many as were ever held at the same time. */
+  readonly places: Place<T>[]
   taken: number
   /** No place below is free. */
   lowest: number
@@ -43,10 +44,7 @@ export class Slots<T> {
   }
 
   #add(instance: Slot): void {
-    const places: Place<T>[] = []
-    const lane = { instance, places, taken: 0, lowest: 0 }
-    for (let index = 0; index < this.#perInstance; index++) places.push({ lane, index, holder: undefined })
-    this.#lanes.set(instance, lane)
+    this.#lanes.set(instance, { instance, places: [], taken: 0, lowest: 0 })
     this.#pool.pin(instance)
   }
 
@@ -71,8 +69,11 @@ export class Slots<T> {
   #findFree(lane: Lane<T>): Place<T> | undefined {
     const { instance, places } = lane
     if (!this.#pool.members.has(instance) || instance.instance.healthy === false) return undefined
-    while (lane.lowest < places.length && places[lane.lowest]?.holder !== undefined) lane.lowest += 1
-    return places[lane.lowest]
+    while (places[lane.lowest]?.holder !== undefined) lane.lowest += 1
+    if (lane.lowest < places.length || lane.lowest >= this.#perInstance) return places[lane.lowest]
+    const place = { lane, index: lane.lowest, holder: undefined }
+    places.push(place)
+    return place
   }
 
   release(place: Place<T>): void {
