@@ -32,10 +32,11 @@ def open_model(config: RunnerConfig, device: torch.device | None) -> Run:
 def _find_file(config: RunnerConfig) -> str:
     if config.runtime != "model.py":
         return config.path("model.pt", "model.pt2", "model.py")
-    # The original's Python runtime looks for these whatever the configuration was completed with.
-    for name in dict.fromkeys((config.filename, "model.py", "model.pt")):
+    # `model.pt` is what a configuration is completed with; beside a module it holds the weights.
+    own = [config.filename] if config.filename not in ("", "model.pt") else []
+    for name in (*own, "model.py", "model.pt"):
         path = os.path.join(config.directory, name)
-        if name and os.path.isfile(path):
+        if os.path.isfile(path):
             return path
     raise LoadError(f"No model found in {config.model}/['model.py', 'model.pt']")
 
@@ -54,7 +55,7 @@ def _open_script(path: str, config: RunnerConfig, device: torch.device | None) -
     arguments = list(module.forward.schema.arguments)[1:]
     names = [spec.name for spec in config.inputs]
     outputs = place_outputs(config.model, [spec.name for spec in config.outputs])
-    dictionaries = [argument for argument in arguments if str(argument.type).startswith("Dict(str, Tensor")]
+    dictionaries = [argument for argument in arguments if argument.type.kind() == "DictType"]
     if dictionaries:
         if len(arguments) > 1:
             raise LoadError(

@@ -338,7 +338,7 @@ describe('EXECUTION_ENV_PATH', () => {
       'Failed to get the canonical path for missing.tar.gz.',
     )
     await expect(prepareEnvironment(named('/dev/null'))).rejects.toThrow('outside the model repository')
-    execFileSync('mkfifo', [join(place.directory, 'models/m/pipe')])
+    execFileSync(base, ['-c', 'import os, sys; os.mkfifo(sys.argv[1])', join(place.directory, 'models/m/pipe')])
     await expect(prepareEnvironment(named('pipe'))).rejects.toThrow('neither a file nor a directory')
   })
 
@@ -404,7 +404,7 @@ describe.runIf(process.env['CONCH_TEST_PYPI'] === '1')('with the real index', ()
       const project =
         '[project]\nname = "n"\nversion = "0"\nrequires-python = ">=3.9"\ndependencies = ["six==1.16.0"]\n'
       await place.put('models/n/pyproject.toml', project)
-      execFileSync('uv', ['lock'], { cwd: join(place.directory, 'models/n') })
+      execFileSync(join(tools, 'bin', 'uv'), ['lock'], { cwd: join(place.directory, 'models/n') })
       const { python, describe: text } = await prepareEnvironment(ask({}, 'n'))
       expect(versionOf(python, 'six')).toBe('1.16.0')
       expect(versionOf(python, 'numpy')).toMatch(/^\d/)
