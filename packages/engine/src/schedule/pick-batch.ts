@@ -31,13 +31,13 @@ export function pickBatch<C extends Candidate>(
 ): BatchDecision {
   const head = queue[0]
   if (head === undefined) return { waitUntil: Infinity }
-  const { rows, count, best, closed } = walkQueue(queue, head, limits)
-  const age = now - head.arrivedAt
+  const { rows, count, best, closed, oldest } = walkQueue(queue, head, limits)
+  const age = now - oldest
   const late = limits.maxDelay !== 0 && age >= limits.maxDelay
   if (best > 0 && !late) return { take: best }
   if (closed || rows >= largestPreferred(limits)) return { take: count }
   if (late || limits.maxDelay === 0) return { take: count }
-  return { waitUntil: head.arrivedAt + limits.maxDelay }
+  return { waitUntil: oldest + limits.maxDelay }
 }
 
 /** How far a batch can grow from the head, and the last point worth stopping at (0 = none). */
@@ -47,17 +47,21 @@ function walkQueue<C extends Candidate>(queue: readonly C[], head: C, limits: Ba
   let rows = 0
   let count = 0
   let best = 0
+  // Of higher priority is not always older.
+  let oldest = head.arrivedAt
   for (const next of queue) {
     const grown = rows + next.rows
     if (count > 0) {
       if (grown > largest && best === 0) best = count
-      if (grown > maxRows || (fits !== undefined && !fits(head, next))) return { rows, count, best, closed: true }
+      if (grown > maxRows || (fits !== undefined && !fits(head, next)))
+        return { rows, count, best, closed: true, oldest }
     }
     rows = grown
     count += 1
+    oldest = Math.min(oldest, next.arrivedAt)
     if (preferredRows.has(rows)) best = count
   }
-  return { rows, count, best, closed: false }
+  return { rows, count, best, closed: false, oldest }
 }
 
 function largestPreferred<C extends Candidate>({ preferredRows, maxRows }: BatchLimits<C>): number {
