@@ -13,8 +13,9 @@ const BACKENDS: Readonly<Record<string, () => Promise<Backend>>> = {
 }
 
 /**
- * Finds backends by name, each created once; `directory` holds custom ones, for names that are not built in. A backend whose native library is missing or broken fails the models that
- * ask for it, with the reason, and is tried again by the next one.
+ * Finds backends by name, each created once; `directory` holds custom ones, for names that are not built in. A backend
+ * whose native library is missing or broken fails the models that ask for it, with the reason, and is tried again by the
+ * next one.
  */
 export function createBackendRegistry(directory?: string): (name: string) => Promise<Backend> {
   const opened = new Map<string, Promise<Backend>>()

@@ -1,4 +1,5 @@
-import type { BackendInstance } from '../backend/contract.ts'
+import type { ModelRateLimiter } from '@conch/protocol'
+import type { BackendInstance, InstanceSpec } from '../backend/contract.ts'
 
 /** An instance that can be taken, one batch at a time. */
 export interface Slot {
@@ -21,6 +22,11 @@ export interface InstancePool {
   readonly size: number
   /** Those that cannot be taken now: at work, or not healthy. */
   readonly busy: number
+}
+
+/** An instance as its group describes it to the rate limiter. */
+export interface RatedSpec extends InstanceSpec {
+  readonly rate?: ModelRateLimiter | undefined
 }
 
 /** Units of a resource that there are for instances to share. */

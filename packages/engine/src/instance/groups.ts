@@ -1,5 +1,5 @@
 import type { ModelInstanceGroup } from '@conch/protocol'
-import type { RatedSpec } from './limiter.ts'
+import type { RatedSpec } from './contract.ts'
 
 /** The instances of the groups: `count` per group, and per device for GPU groups. Passive groups get no requests. */
 export function planInstances(groups: readonly ModelInstanceGroup[]): readonly RatedSpec[] {

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { ResourceLimit, Slot } from './contract.ts'
+import type { RatedSpec, ResourceLimit, Slot } from './contract.ts'
 import { RateLimiter } from './limiter.ts'
-import type { RatedSpec } from './limiter.ts'
 import { Pool } from './pool.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }))

@@ -1,13 +1,6 @@
-import type { ModelRateLimiter } from '@conch/protocol'
-import type { InstanceSpec } from '../backend/contract.ts'
-import type { ResourceLimit, Slot } from './contract.ts'
+import type { RatedSpec, ResourceLimit, Slot } from './contract.ts'
 import { Resources } from './resources.ts'
 import type { Need } from './resources.ts'
-
-/** An instance as its group describes it to the rate limiter. */
-export interface RatedSpec extends InstanceSpec {
-  readonly rate?: ModelRateLimiter | undefined
-}
 
 /** One instance among all that share the resources. */
 interface Member {

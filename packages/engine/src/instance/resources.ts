@@ -1,6 +1,5 @@
 import { ConchError } from '@conch/protocol'
-import type { ResourceLimit } from './contract.ts'
-import type { RatedSpec } from './limiter.ts'
+import type { RatedSpec, ResourceLimit } from './contract.ts'
 
 /** So many units of one resource; `pool` is the resource on its device, or everywhere. */
 export interface Need {

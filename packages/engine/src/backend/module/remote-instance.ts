@@ -2,23 +2,35 @@ import { ConchError } from '@conch/protocol'
 import type { BackendInstance, Batch, BatchAnswers, InstanceSpec } from '../contract.ts'
 import type { Created, Executed, Executing } from './bodies.ts'
 import type { Child } from './child.ts'
-import type { RemoteModel } from './remote-model.ts'
+import type { Origin } from './locate.ts'
+import type { RemoteRequests } from './remote-requests.ts'
 import { receiveError } from './wire.ts'
 
 /** How long a batch may go on after everybody who waited for it has gone, milliseconds. */
 const GRACE = 5_000
+
+/** Who has the process that instances live in. */
+export interface InstanceOwner {
+  readonly origin: Origin
+  readonly requests: RemoteRequests
+  /** Undefined while it is down. */
+  readonly child: Child | undefined
+  readonly restarts: number
+  readonly lastExit: string | undefined
+  leave(instance: RemoteInstance): void
+}
 
 /** The server's half of one instance. Not healthy while its process is down. */
 export class RemoteInstance implements BackendInstance {
   readonly spec: InstanceSpec
   onHealth: ((healthy: boolean) => void) | undefined = undefined
   checkReady?: () => Promise<void>
-  readonly #model: RemoteModel
+  readonly #model: InstanceOwner
   #remote = -1
   #healthy = false
   #closed = false
 
-  constructor(model: RemoteModel, spec: InstanceSpec) {
+  constructor(model: InstanceOwner, spec: InstanceSpec) {
     this.#model = model
     this.spec = spec
   }

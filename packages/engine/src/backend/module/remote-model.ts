@@ -7,11 +7,12 @@ import { describePlace } from './place.ts'
 import { Child } from './child.ts'
 import type { Origin } from './locate.ts'
 import { RemoteInstance } from './remote-instance.ts'
+import type { InstanceOwner } from './remote-instance.ts'
 import { RemoteRequests } from './remote-requests.ts'
 import { sendError } from './wire.ts'
 
 /** The server's half of one loaded version: its process, started again when it ends without being asked to. */
-export class RemoteModel implements BackendModel {
+export class RemoteModel implements BackendModel, InstanceOwner {
   readonly origin: Origin
   readonly requests = new RemoteRequests()
   restarts = 0
