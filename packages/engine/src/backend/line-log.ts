@@ -1,7 +1,8 @@
 const MAX_LINE = 4_096
 /** Lines a second of one process that are kept; a model that prints for every row would drown the log. */
 const MAX_RATE = 500
-const KEPT_LINES = 8
+/** Enough for what Python says when it crashes, and what came before. */
+const KEPT_LINES = 40
 
 /** Cuts what a process prints into lines for the log: bounded in length and rate, harmless whatever the bytes are. */
 export class LineLog {

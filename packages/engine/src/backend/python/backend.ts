@@ -6,6 +6,7 @@ import { prepareEnvironment } from './environment/prepare.ts'
 import type { NeededModule, PreparedEnvironment } from './environment/request.ts'
 import { PythonInstance } from './instance.ts'
 import { checkName, locateModel } from './locate-model.ts'
+import { ModelCalls } from './model-calls.ts'
 import { readPythonSettings } from './settings.ts'
 import type { PythonSettings } from './settings.ts'
 import { startWorker } from './start-worker.ts'
@@ -46,9 +47,11 @@ async function completeConfig(config: ModelConfig, context: PythonContext): Prom
   const args = describeArgs(config, context, spec)
   const about = JSON.stringify({ ...describeModel(file, config, context), name: config.name, args })
   const header = `{"t":"complete","config":${args.model_config},${about.slice(1)}`
-  const worker = new Worker({ ...plan, onCall: () => undefined })
-  const { python, instance } = plan
-  const begun = await startWorker(worker, { instance, python, timeout: settings.stubTimeout, header })
+  const calls = new ModelCalls(context.engine, config.name)
+  const worker = new Worker({ ...plan, onCall: (frame, call) => calls.receive(frame, call) })
+  const begun = await startWorker(worker, { instance: plan.instance, timeout: settings.stubTimeout, header }).finally(
+    () => calls.close(),
+  )
   worker.kill('it has done its work')
   await worker.ended
   return begun.t === 'completed' ? readCompleted(begun.config, config.name) : config

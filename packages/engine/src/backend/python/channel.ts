@@ -44,7 +44,8 @@ export class Channel {
     const chunk = Buffer.allocUnsafeSlow(CHUNK)
     const callback = (bytes: number) => this.#read(chunk.subarray(0, bytes))
     this.#socket = new Socket({ fd: this.#descriptor, onread: { buffer: chunk, callback } })
-    this.#socket.on('error', (error) => this.#end(error))
+    // A process that dies leaves unread what was sent to it; why it died is told by its exit.
+    this.#socket.on('error', () => this.#end(undefined))
     this.#socket.on('close', () => this.#end(undefined))
     this.#socket.resume()
   }

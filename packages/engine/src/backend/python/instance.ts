@@ -96,8 +96,8 @@ export class PythonInstance implements BackendInstance {
     })
     this.#starting = worker
     try {
-      const { instance, python } = plan
-      const begun = await startWorker(worker, { instance, python, timeout: stubTimeout, header: init })
+      const { instance } = plan
+      const begun = await startWorker(worker, { instance, timeout: stubTimeout, header: init })
       if (begun.t === 'ready' && begun.is_ready === true) this.#offerCheck()
     } finally {
       this.#starting = undefined

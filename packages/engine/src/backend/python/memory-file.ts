@@ -21,8 +21,8 @@ export class MemoryFile {
   readonly descriptor: number
   #size = 0
   #address: Address | undefined = undefined
-  /** Copies on other threads; the mapping they use stays until they are done. */
-  #copying = 0
+  /** Memory that other threads copy from or to: it and the mapping stay until they are done. */
+  readonly #copying = new Set<Uint8Array>()
   #retired: { readonly address: Address; readonly size: number }[] = []
   #closed = false
 
@@ -79,7 +79,7 @@ export class MemoryFile {
     if (this.#address === undefined) return
     this.#retired.push({ address: this.#address, size: this.#size })
     this.#address = undefined
-    if (this.#copying === 0) this.#sweep()
+    if (this.#copying.size === 0) this.#sweep()
   }
 
   #sweep(): void {
@@ -98,7 +98,7 @@ export class MemoryFile {
     if (bytes.length === 0) return
     const { copyIn } = openCLibrary()
     if (bytes.length < COPY_ELSEWHERE) copyIn(at, bytes, bytes.length)
-    else wait.push(this.#elsewhere((done) => copyIn.async(at, bytes, bytes.length, done)))
+    else wait.push(this.#elsewhere(bytes, (done) => copyIn.async(at, bytes, bytes.length, done)))
   }
 
   /** A large copy is made on another thread: then `wait` gets a promise, and the result is not filled until it is kept. */
@@ -108,7 +108,7 @@ export class MemoryFile {
     if (length === 0) return target
     const { copyOut } = openCLibrary()
     if (length < COPY_ELSEWHERE) copyOut(target, at, length)
-    else wait.push(this.#elsewhere((done) => copyOut.async(target, at, length, done)))
+    else wait.push(this.#elsewhere(target, (done) => copyOut.async(target, at, length, done)))
     return target
   }
 
@@ -117,15 +117,17 @@ export class MemoryFile {
     openCLibrary().copyOut(target, this.#locate(offset, target.length), target.length)
   }
 
-  async #elsewhere(copy: (done: (error: Error | null) => void) => void): Promise<void> {
-    this.#copying += 1
+  async #elsewhere(bytes: Uint8Array, copy: (done: (error: Error | null) => void) => void): Promise<void> {
+    // A view of its own: the same bytes may be on their way twice.
+    const held = bytes.subarray()
+    this.#copying.add(held)
     try {
       await new Promise<void>((resolve, reject) => {
         copy((error) => (error === null ? resolve() : reject(error)))
       })
     } finally {
-      this.#copying -= 1
-      if (this.#copying === 0) this.#sweep()
+      this.#copying.delete(held)
+      if (this.#copying.size === 0) this.#sweep()
     }
   }
 

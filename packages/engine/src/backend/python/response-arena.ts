@@ -33,9 +33,9 @@ export class Harvest {
     checkEntry(entry)
     if (place === 1) return { name, datatype, shape, data: this.#arena.read(offset, bytes, this.wait) }
     // The frame's memory is used again when this call is over; tensors become views on one copy of it.
-    this.#payload ??= Buffer.from(this.#frame)
-    if (offset < 0 || offset + bytes > this.#payload.length) throw new Error(`a tensor outside of its frame: '${name}'`)
-    return { name, datatype, shape, data: this.#payload.subarray(offset, offset + bytes) }
+    const payload = (this.#payload ??= Buffer.from(this.#frame))
+    if (offset < 0 || offset + bytes > payload.length) throw new Error(`a tensor outside of its frame: '${name}'`)
+    return { name, datatype, shape, data: new Uint8Array(payload.buffer, payload.byteOffset + offset, bytes) }
   }
 }
 

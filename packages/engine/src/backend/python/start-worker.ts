@@ -4,7 +4,6 @@ import type { Worker } from './worker.ts'
 
 export interface StartPlan {
   readonly instance: string
-  readonly python: string
   /** Seconds until the process must have come up. */
   readonly timeout: number
   /** JSON of `init` or `complete`. */

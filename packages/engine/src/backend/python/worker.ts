@@ -53,12 +53,14 @@ export class Worker {
   readonly #process: ChildProcess
   readonly #checks = new Map<number, Waiter<unknown>>()
   #nextCheck = 1
+  /** Why there is nobody to talk to any more. */
+  #gone: ConchError | undefined = undefined
   #beginning: Waiter<Beginning> | undefined = undefined
   #up: Waiter<void> | undefined = undefined
+  /** Frames that wait for their tensors to be copied: the memory of these must not be given up before. */
+  readonly #shipping = new Set<Promise<void>>()
   /** What waits for large copies, in the order in which it came. */
   #tail: Promise<void> | undefined = undefined
-  /** It runs, and has what it needs. */
-  isUp = false
   /** Resolves with the reason when the process has ended and everything that it sent was read. Never rejects. */
   readonly ended: Promise<string>
 
@@ -106,10 +108,12 @@ export class Worker {
     // What it wrote before it ended is still to be read; a descendant that lives on could keep the line open.
     await Promise.race([silence, pause(SILENCE_AFTER)])
     await this.#tail
+    await Promise.all(this.#shipping)
     this.#channel.close()
     this.#arena.close()
     this.#responses.close()
     const gone = new ConchError('INTERNAL', reason)
+    this.#gone = gone
     this.#up?.reject(gone)
     this.#beginning?.reject(gone)
     for (const check of this.#checks.values()) check.reject(gone)
@@ -130,11 +134,13 @@ export class Worker {
 
   /** Resolves when the process runs and has what it needs. */
   whenUp(): Promise<void> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone)
     return new Promise((resolve, reject) => (this.#up = { resolve, reject }))
   }
 
   /** Has it run `complete` or `init`. Rejects when it ends meanwhile. */
   begin(header: string): Promise<Beginning> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone)
     const answer = new Promise<Beginning>((resolve, reject) => (this.#beginning = { resolve, reject }))
     this.#channel.send(header, [])
     return answer
@@ -152,23 +158,38 @@ export class Worker {
       }
       this.#ship(`{"t":"run","b":${b},"r":[${entries}]`, cargo, () => (batch.computeInputEnd = performance.now()))
     } catch (error) {
-      this.#arena.free(cargo.offsets)
-      this.requests.rejectBatch(b, error)
+      this.#unload(cargo, () => this.requests.rejectBatch(b, error))
     }
     return answers
   }
 
+  /** A frame is not sent after all: its memory is free again when nobody copies into it any more. */
+  #unload(cargo: Cargo, done: () => void): void {
+    this.#whenCopied(cargo, () => {
+      this.#arena.free(cargo.offsets)
+      done()
+    })
+  }
+
   /** Sends a header that lacks its closing brace, once its tensors are where they are to be. */
   #ship(open: string, cargo: Cargo, sent: () => void): void {
-    if (cargo.wait.length === 0) {
-      this.#launch(open, cargo)
-      sent()
-      return
-    }
-    void Promise.all(cargo.wait).then(() => {
+    this.#whenCopied(cargo, () => {
       this.#launch(open, cargo)
       sent()
     })
+  }
+
+  #whenCopied(cargo: Cargo, ready: () => void): void {
+    if (cargo.wait.length === 0) {
+      ready()
+      return
+    }
+    const copying = Promise.all(cargo.wait)
+    const shipping = copying.then(() => {
+      this.#shipping.delete(shipping)
+      ready()
+    })
+    this.#shipping.add(shipping)
   }
 
   #launch(open: string, cargo: Cargo): void {
@@ -194,7 +215,6 @@ export class Worker {
       case 'reply':
         return this.#receiveReply(frame)
       case 'up':
-        this.isUp = true
         return this.#up?.resolve()
       case 'completed':
       case 'ready':
@@ -244,7 +264,7 @@ export class Worker {
     const waits = harvest !== undefined && harvest.wait.length > 0
     if (!waits && this.#tail === undefined) {
       if (harvest !== undefined) this.#release(harvest.offsets)
-      next()
+      this.#proceed(next)
       return
     }
     const tail = this.#afterTail(harvest, next)
@@ -260,7 +280,17 @@ export class Worker {
       await Promise.all(harvest.wait)
       this.#release(harvest.offsets)
     }
-    next()
+    this.#proceed(next)
+  }
+
+  /** What others do with an answer is no fault of the child's. */
+  #proceed(next: () => void): void {
+    try {
+      next()
+    } catch (error) {
+      const { log, instance } = this.#plan
+      log('error', `a response of '${instance}' could not be delivered: ${(error as Error).message}`)
+    }
   }
 
   /** The child may use these blocks again; told with whatever else is told in this turn. */
@@ -275,7 +305,12 @@ export class Worker {
 
   /** Where a reply's tensors go. */
   place(tensors: readonly Tensor[], cargo: Cargo): string {
-    return tensors.map((one) => this.#arena.place(one, this.#encoder.quote(one.name), cargo)).join(',')
+    try {
+      return tensors.map((one) => this.#arena.place(one, this.#encoder.quote(one.name), cargo)).join(',')
+    } catch (error) {
+      this.#unload(cargo, () => undefined)
+      throw error
+    }
   }
 
   /** Bytes that the child has not taken yet. */
@@ -290,6 +325,7 @@ export class Worker {
 
   /** Rejects with the reason when the model says that it is not ready. */
   check(): Promise<unknown> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone)
     const c = this.#nextCheck++
     const answer = new Promise<unknown>((resolve, reject) => this.#checks.set(c, { resolve, reject }))
     this.#channel.send(`{"t":"is_ready","c":${c}}`, [])
