@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import numpy as np
 import torch
@@ -115,6 +116,19 @@ made.ask(
     "exported_nested", "torch.export program, ARGS, KWARGS and RESULT",
     {"ARGS[0]": x, "ARGS[1][k]": y, "KWARGS[scale]": scale.numpy()}, {"RESULT[sum]": (x + y) * 2, "RESULT[pair][1]": y},
 )  # fmt: skip
+
+
+class Named(nn.Module):
+    def forward(self, one: torch.Tensor, two: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"sum": one + two, "difference": one - two}
+
+
+if shutil.which("g++"):
+    # The compiler makes a library of it.
+    program = torch.export.export(Named(), (torch.zeros(2, 4), torch.zeros(2, 4)), dynamic_shapes=({0: batch}, {0: batch}))
+    directory = made.add("compiled", 'platform: "torch_aoti"\nmax_batch_size: 8\n' + pair("input", ["ARGS[1]", "ARGS[0]"], [4]) + pair("output", ["RESULT[sum]", "RESULT[difference]"], [4]))
+    torch._inductor.aoti_compile_and_package(program, package_path=os.path.join(directory, "model.pt2"))
+    made.ask("compiled", "AOTInductor package", {"ARGS[0]": x, "ARGS[1]": y}, {"RESULT[sum]": x + y, "RESULT[difference]": x - y})
 
 SOURCE = """
 import torch
