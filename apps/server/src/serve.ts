@@ -5,6 +5,7 @@ import { startGrpc } from './grpc/listener.ts'
 import type { GrpcFace } from './grpc/listener.ts'
 import { startHttp } from './http/listener.ts'
 import type { HttpFace } from './http/listener.ts'
+import { IdleCollector } from './idle-collector.ts'
 import { ServerLog } from './log.ts'
 import { startMetrics } from './metrics/listener.ts'
 import type { MetricsFace } from './metrics/listener.ts'
@@ -58,7 +59,9 @@ export async function serve(options: ServeOptions, extra?: Extra): Promise<0 | 1
     await stopFaces(running)
     return fail(problem)
   }
+  const collector = new IdleCollector()
   await stopped
+  collector.stop()
   return stop(running)
 }
 
