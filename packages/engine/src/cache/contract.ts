@@ -1,7 +1,7 @@
 import type { Tensor } from '@conch/protocol'
 
 /**
- * Where responses are kept. Keys are texts without spaces, `<scope>:<hash>`. Whatever a store throws or rejects with is
+ * Where responses are kept. Keys are texts `<scope>:<request>`, printable where entries are `lasting`. Whatever a store throws or rejects with is
  * logged and costs a hit, never a request.
  */
 export interface CacheStore {

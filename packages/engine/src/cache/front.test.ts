@@ -109,7 +109,7 @@ it('serves although the answer is too large to be kept', () => {
   expect(flight.cache?.hit).toBe(false)
   expect(complaints).toEqual([
     expect.stringMatching(
-      /^Failed to insert key \[1:.{43}\] into response cache: Requested byte_size: 4055 is greater than total cache/,
+      /^Failed to insert key \[1:.*\] into response cache: Requested byte_size: 4055 is greater than total cache/,
     ),
   ])
 })

@@ -1,7 +1,7 @@
 import type { InferResponse, Parameters, Tensor } from '@conch/protocol'
 import type { AnswerKeeper, Flight } from '../request.ts'
 import type { CacheStore } from './contract.ts'
-import { hashRequest, nameOutputs } from './key.ts'
+import { makeKey, nameOutputs } from './key.ts'
 
 /** What responses from the cache carry beside their tensors: the original does not keep parameters (cache §3). */
 const NO_PARAMETERS: Parameters = {}
@@ -54,7 +54,7 @@ export class CacheFront {
 
   #makeKey({ request }: Flight): string {
     const { scope, below, outputs } = this.#parts
-    return `${scope}:${hashRequest(request, below() + nameOutputs(request, outputs))}`
+    return `${scope}:${makeKey(request, below() + nameOutputs(request, outputs), this.#store.lasting)}`
   }
 
   async #serveLater(flight: Flight, key: string, found: Promise<readonly Tensor[] | undefined>): Promise<void> {
@@ -119,7 +119,9 @@ class Keeper implements AnswerKeeper {
   }
 
   #complain(error: unknown): void {
-    this.#parts.complain(`Failed to insert key [${this.#parts.key}] into response cache: ${describe(error)}`)
+    // A key may be the request's own bytes.
+    const key = JSON.stringify(this.#parts.key).slice(1, 60)
+    this.#parts.complain(`Failed to insert key [${key}] into response cache: ${describe(error)}`)
   }
 }
 

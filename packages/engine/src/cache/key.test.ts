@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { testRequest } from '../testing.ts'
-import { hashRequest, nameOutputs } from './key.ts'
+import { makeKey, nameOutputs } from './key.ts'
 
 const input = fc.record({
   name: fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', ' ', ':', '1', '\u{1f40c}') }),
@@ -26,7 +26,9 @@ it('is equal for equal requests and for no others', () => {
   fc.assert(
     fc.property(request, request, (a, b) => {
       const same = describe(a) === describe(b)
-      expect(hashRequest(a.made, a.wanted) === hashRequest(b.made, b.wanted)).toBe(same)
+      for (const printable of [true, false])
+        expect(makeKey(a.made, a.wanted, printable) === makeKey(b.made, b.wanted, printable)).toBe(same)
+      expect(makeKey(a.made, a.wanted, true)).toMatch(/^[\w-]{43}$/)
     }),
     { numRuns: 3_000 },
   )
@@ -36,14 +38,14 @@ it('does not depend on the order of inputs, on ids or parameters', () => {
   fc.assert(
     fc.property(request, ({ made, wanted }) => {
       const other = { ...made, inputs: made.inputs.toReversed(), id: 'x', parameters: { p: 1n }, priority: 2 }
-      expect(hashRequest(other, wanted)).toBe(hashRequest(made, wanted))
+      expect(makeKey(other, wanted, false)).toBe(makeKey(made, wanted, false))
     }),
   )
 })
 
 it.each([100, 16_200, 16_384, 16_385, 100_000])('takes every byte of %i into account', (length) => {
   const data = new Uint8Array(length)
-  const hash = () => hashRequest(testRequest('m', [{ name: 'IN', datatype: 'UINT8', shape: [length], data }]), '')
+  const hash = () => makeKey(testRequest('m', [{ name: 'IN', datatype: 'UINT8', shape: [length], data }]), '', false)
   const before = hash()
   expect(hash()).toBe(before)
   data[length - 1] = 1
