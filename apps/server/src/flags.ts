@@ -16,7 +16,6 @@ type Row = readonly [name: string, kind: string, help: string, idle?: string]
 
 const TRACE = 'request traces come with a later release'
 const GPU = 'this server has no GPU memory of its own to manage'
-const CLOUD = 'this front door comes with a later release'
 const PLUGIN = 'caches and agents are built in, not loaded from a directory'
 
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
@@ -87,13 +86,20 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['grpc-restricted-protocol', 'text*', '<protocols>:<key>=<value>, as --http-restricted-api. Repeatable.'],
   ],
   SageMaker: [
-    ['allow-sagemaker', 'bool', 'Listen for SageMaker. Default: false.', CLOUD],
+    ['allow-sagemaker', 'bool', 'Listen for SageMaker. Default: false.'],
+    ['sagemaker-address', 'text', 'Address to listen on. Default: 0.0.0.0.'],
     ['sagemaker-port', 'int', 'Port to listen on. Default: 8080.'],
     ['sagemaker-safe-port-range', 'text', '<lo>-<hi>: where other ports must lie.'],
     ['sagemaker-thread-count', 'int', 'Handler threads. Default: 8.'],
+    [
+      'sagemaker-models-root',
+      'text',
+      'Models are loaded by URL from below this directory only. Default: /opt/ml/models.',
+    ],
   ],
   'Vertex AI': [
-    ['allow-vertex-ai', 'bool', 'Listen for Vertex AI. Default: true when AIP_MODE=PREDICTION.', CLOUD],
+    ['allow-vertex-ai', 'bool', 'Listen for Vertex AI. Default: true when AIP_MODE=PREDICTION.'],
+    ['vertex-ai-address', 'text', 'Address to listen on. Default: 0.0.0.0.'],
     ['vertex-ai-port', 'int', 'Port to listen on. Default: AIP_HTTP_PORT or 8080.'],
     ['vertex-ai-thread-count', 'int', 'Handler threads. Default: 8.'],
     ['vertex-ai-default-model', 'text', 'Model of single-model requests.'],

@@ -18,10 +18,7 @@ const RESERVED: ReadonlySet<string> = new Set([
  * Compiles `--http-header-forward-pattern` or gRPC's (`flag`): a partial match in any case. The names come from clients, so the expression
  * runs on V8's linear engine, as the original's does on RE2; what that engine cannot run is refused.
  */
-export function compileHeaderPattern(
-  pattern: string,
-  flag = 'http-header-forward-pattern',
-): HeaderMatch | undefined {
+export function compileHeaderPattern(pattern: string, flag = 'http-header-forward-pattern'): HeaderMatch | undefined {
   if (pattern === '') return undefined
   setFlagsFromString('--enable-experimental-regexp-engine')
   const expression = compileLinear(ignoreCase(pattern.replace(/^\(\?i\)/, '')), { pattern, flag })

@@ -2,10 +2,15 @@ import { totalmem } from 'node:os'
 import type { Flag } from './flags.ts'
 import { SERVE_FLAGS, UP_FLAGS } from './flags.ts'
 import type { Given } from './command-line.ts'
-import { checkValue, parseBool, parseFloating, parseInteger, readCommandLine, UsageError } from './command-line.ts'
+import { checkValue, parseFloating, parseInteger, readCommandLine, UsageError } from './command-line.ts'
+import { parseSageMaker, parseVertex } from './cloud-options.ts'
+import type { CloudOptions, SageMaker, Vertex } from './cloud-options.ts'
+import { parseGrpc } from './grpc-options.ts'
+import type { GrpcOptions } from './grpc-options.ts'
+import { Values } from './option-values.ts'
+import type { Environment } from './option-values.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
 import {
-  checkGrpc,
   checkHostPolicy,
   checkParts,
   groupSettings,
@@ -69,31 +74,6 @@ export interface ConsoleOptions {
   readonly allowedHosts: readonly string[]
 }
 
-export interface GrpcOptions {
-  readonly enabled: boolean
-  readonly address: string
-  readonly port: number
-  readonly reusePort: boolean
-  /** RE2-like expression; '' = nothing is forwarded. */
-  readonly forwardPattern: string
-  readonly restricted: ReadonlyMap<ApiGroup, Restriction>
-  /** Of the answers of inferences; undefined = none. */
-  readonly compression: 'low' | 'medium' | 'high' | undefined
-  /** Paths of PEM files, '' = none. */
-  readonly tls:
-    { readonly cert: string; readonly key: string; readonly root: string; readonly mutual: boolean } | undefined
-  /** Keep-alive, milliseconds; Infinity = never. */
-  readonly pings: {
-    readonly time: number
-    readonly timeout: number
-    readonly withoutCalls: boolean
-    readonly leastInterval: number
-    readonly strikes: number
-  }
-  readonly maxAgeMs: number | undefined
-  readonly maxAgeGraceMs: number | undefined
-}
-
 /** Everything the command line and the environment say, checked once. */
 export interface ServeOptions {
   readonly id: string
@@ -120,37 +100,12 @@ export interface ServeOptions {
   readonly allowClientShm: boolean
   readonly http: HttpOptions
   readonly grpc: GrpcOptions
+  readonly sagemaker: CloudOptions & SageMaker
+  readonly vertex: CloudOptions & Vertex
   readonly metrics: MetricsOptions
   readonly console: ConsoleOptions
   /** Flags that were given and change nothing, each with its reason. */
   readonly notices: readonly string[]
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** Typed look-ups in what was given. */
-class Values {
-  readonly given: Given
-  constructor(given: Given) {
-    this.given = given
-  }
-  all(flag: string): readonly string[] {
-    return this.given.get(flag) ?? []
-  }
-  text(flag: string, fallback: string): string {
-    return this.all(flag).at(-1) ?? fallback
-  }
-  bool(flag: string, fallback: boolean): boolean {
-    const text = this.all(flag).at(-1)
-    return text === undefined ? fallback : parseBool(flag, text)
-  }
-  int(flag: string, fallback: number, bits: 32 | 64 = 32): number {
-    const text = this.all(flag).at(-1)
-    return text === undefined ? fallback : parseInteger(flag, text, bits)
-  }
-  has(flag: string): boolean {
-    return this.given.has(flag)
-  }
 }
 
 /** Reads the command line of `serve` (or `up`). Throws UsageError on the first mistake. */
@@ -178,6 +133,8 @@ export function parseServeOptions(
     allowClientShm: values.bool('allow-client-shm', false),
     http: parseHttp(values, !vertex),
     grpc: parseGrpc(values, !vertex),
+    sagemaker: parseSageMaker(values, env),
+    vertex: parseVertex(values, env, vertex),
     metrics: parseMetrics(values),
     console: {
       address: values.text('console-address', '127.0.0.1'),
@@ -297,36 +254,6 @@ function parseBodyMemory(values: Values): number {
   const bytes = values.int('http-body-memory', Math.floor(Math.min(...limits) / 2), 64)
   if (bytes > 0) return bytes
   throw new UsageError('http-body-memory', 'Error: --http-body-memory must be greater than 0.')
-}
-
-function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
-  const level = values.text('grpc-infer-response-compression-level', 'none')
-  checkGrpc(values.int('grpc-infer-thread-count', 2), level)
-  const mutual = values.bool('grpc-use-ssl-mutual', false)
-  const file = (flag: string) => values.text(flag, '')
-  const age = (flag: string) => (values.has(flag) ? values.int(flag, 0) : undefined)
-  return {
-    enabled: values.bool('allow-grpc', enabled),
-    address: values.text('grpc-address', '0.0.0.0'),
-    port: values.int('grpc-port', 8001),
-    reusePort: values.bool('reuse-grpc-port', false),
-    forwardPattern: values.text('grpc-header-forward-pattern', ''),
-    restricted: parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol'),
-    compression: level === 'low' || level === 'medium' || level === 'high' ? level : undefined,
-    tls:
-      mutual || values.bool('grpc-use-ssl', false)
-        ? { cert: file('grpc-server-cert'), key: file('grpc-server-key'), root: file('grpc-root-cert'), mutual }
-        : undefined,
-    pings: {
-      time: values.int('grpc-keepalive-time', 7_200_000),
-      timeout: values.int('grpc-keepalive-timeout', 20_000),
-      withoutCalls: values.bool('grpc-keepalive-permit-without-calls', false),
-      leastInterval: values.int('grpc-http2-min-recv-ping-interval-without-data', 300_000),
-      strikes: values.int('grpc-http2-max-ping-strikes', 2),
-    },
-    maxAgeMs: age('grpc-max-connection-age'),
-    maxAgeGraceMs: age('grpc-max-connection-age-grace'),
-  }
 }
 
 function parseMetrics(values: Values): MetricsOptions {

@@ -10,6 +10,8 @@ export interface Doors {
   readonly http: Door
   readonly grpc: Door
   readonly metrics: Door
+  readonly sagemaker: Door
+  readonly vertex: Door
   readonly console: { readonly address: string; readonly port: number }
 }
 
@@ -18,6 +20,8 @@ export function checkPorts(doors: Doors, command: 'serve' | 'up'): void {
   const open: { name: string; address: string; port: number }[] = []
   if (doors.http.enabled) open.push({ name: 'HTTP', ...doors.http })
   if (doors.grpc.enabled) open.push({ name: 'GRPC', ...doors.grpc })
+  if (doors.sagemaker.enabled) open.push({ name: 'SageMaker', ...doors.sagemaker })
+  if (doors.vertex.enabled) open.push({ name: 'Vertex AI', ...doors.vertex })
   if (doors.metrics.enabled) open.push({ name: 'metrics', ...doors.metrics })
   if (command === 'up') open.push({ name: 'console', ...doors.console })
   open.forEach((door, i) => {

@@ -1,6 +1,7 @@
 import { CODE_TEXT, ConchError } from '@conch/protocol'
 import { createEngine } from '@conch/engine'
 import type { Engine } from '@conch/engine'
+import { startSageMaker, startVertex } from './cloud.ts'
 import { startGrpc } from './grpc/listener.ts'
 import type { GrpcFace } from './grpc/listener.ts'
 import { startHttp } from './http/listener.ts'
@@ -29,6 +30,8 @@ interface Running {
   readonly options: ServeOptions
   grpc: GrpcFace | undefined
   http: HttpFace | undefined
+  /** Ports of platforms. */
+  readonly cloud: HttpFace[]
   metrics: MetricsFace | undefined
   extra: { stop(): Promise<void> } | undefined
 }
@@ -50,6 +53,7 @@ export async function serve(options: ServeOptions, extra?: Extra): Promise<0 | 1
     options,
     grpc: undefined,
     http: undefined,
+    cloud: [],
     metrics: undefined,
     extra: undefined,
   }
@@ -95,6 +99,18 @@ async function startFaces(running: Running, extra: Extra | undefined): Promise<s
       running.http = await startHttp({ ...shared, options: options.http })
       log.write('info', `Started HTTPService at ${running.http.address}`)
     }
+    starting = 'SageMaker'
+    if (options.sagemaker.enabled) {
+      const face = await startSageMaker(shared, options)
+      running.cloud.push(face)
+      log.write('info', `Started Sagemaker HTTPService at ${face.address}`)
+    }
+    starting = 'Vertex AI'
+    if (options.vertex.enabled) {
+      const face = await startVertex(shared, options)
+      running.cloud.push(face)
+      log.write('info', `Started Vertex AI HTTPService at ${face.address}`)
+    }
     starting = 'metrics'
     if (options.metrics.enabled) {
       running.metrics = await startMetrics(engine, options.metrics, log)
@@ -116,6 +132,7 @@ async function startFaces(running: Running, extra: Extra | undefined): Promise<s
 async function stop(running: Running): Promise<0 | 1> {
   const { engine, log, http, grpc, options } = running
   grpc?.drain()
+  for (const face of running.cloud) face.drain()
   const left = http === undefined ? options.exitTimeoutSeconds : await drainHttp(http, log, options.exitTimeoutSeconds)
   if (left === 0) await http?.stop()
   const clean = await engine.stop(left)
@@ -129,6 +146,7 @@ async function stopFaces(running: Running): Promise<void> {
   await running.metrics?.stop()
   await running.grpc?.stop()
   await running.http?.stop()
+  for (const face of running.cloud) await face.stop()
 }
 
 /** Waits for open connections; idle ones are let go at once. Resolves to the seconds that are left, 0 when none are. */
@@ -201,11 +219,19 @@ function describe(error: unknown): string {
   return `Internal - ${error instanceof Error ? error.message : String(error)}`
 }
 
+/** Service → the prefix of its flags, and where it listens. */
+const DOORS = {
+  gRPC: ({ grpc }: ServeOptions) => ['grpc', grpc] as const,
+  HTTP: ({ http }: ServeOptions) => ['http', http] as const,
+  SageMaker: ({ sagemaker }: ServeOptions) => ['sagemaker', sagemaker] as const,
+  'Vertex AI': ({ vertex }: ServeOptions) => ['vertex-ai', vertex] as const,
+  metrics: ({ metrics }: ServeOptions) => ['metrics', metrics] as const,
+  console: (options: ServeOptions) => ['console', options.console] as const,
+}
+
 function explainListen(error: unknown, options: ServeOptions, service: string): string {
   if (!(error instanceof Error) || !('code' in error)) return describe(error)
-  const flags = { gRPC: 'grpc', HTTP: 'http', metrics: 'metrics', console: 'console' } as const
-  const kind = flags[service as keyof typeof flags]
-  const { address, port } = options[kind]
+  const [kind, { address, port }] = DOORS[service as keyof typeof DOORS](options)
   if (error.code === 'EADDRINUSE') {
     return `Unavailable - Socket '${address}:${port}' already in use. Choose another one with --${kind}-port or end the process that listens there.`
   }

@@ -161,6 +161,10 @@ export interface Engine {
 
   index(readyOnly: boolean): Promise<readonly IndexEntry[]>
   load(model: string, override?: LoadOverride): Promise<void>
+  /** Serves models from one more repository, whose folder `folder` holds `model`. Throws ALREADY_EXISTS for a root that is there. */
+  addRepository(root: string, mapping: { folder: string; model: string }): Promise<void>
+  /** Its models must have been unloaded. */
+  removeRepository(root: string): void
   unload(model: string, unloadDependents: boolean): Promise<void>
 
   /** Prometheus text 0.0.4. */

@@ -32,6 +32,7 @@ import type { InstanceProcess } from './observe/process-usage.ts'
 import type { Slot } from './instance/contract.ts'
 import type { IndexEntry, LifecycleEvent, Source, VersionBuilder } from './repository/contract.ts'
 import { listFiles, readConfigText } from './repository/listing.ts'
+import { openMappedSource } from './repository/local/mapped.ts'
 import { openLocalSource } from './repository/local/source.ts'
 import { Repository } from './repository/repository.ts'
 import type { Flight, ResponseListener } from './request.ts'
@@ -245,6 +246,18 @@ class ServingEngine implements Engine {
 
   index(readyOnly: boolean): Promise<readonly IndexEntry[]> {
     return this.#repository.index(readyOnly)
+  }
+
+  async addRepository(root: string, mapping: { folder: string; model: string }): Promise<void> {
+    if (this.#sources.some((source) => source.root === root)) {
+      throw new ConchError('ALREADY_EXISTS', `model repository '${root}' has already been registered`)
+    }
+    this.#sources.push(await openMappedSource(root, this.#options.modelConfigName, mapping))
+  }
+
+  removeRepository(root: string): void {
+    const at = this.#sources.findIndex((source) => source.root === root)
+    if (at >= 0) this.#sources.splice(at, 1)
   }
 
   load(model: string, override?: LoadOverride): Promise<void> {

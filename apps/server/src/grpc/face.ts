@@ -1,7 +1,7 @@
 import type { Engine } from '@conch/engine'
 import type { HeaderMatch } from '../header-forwarding.ts'
 import type { ServerLog } from '../log.ts'
-import type { GrpcOptions } from '../options.ts'
+import type { GrpcOptions } from '../grpc-options.ts'
 import type { TraceSettings } from '../trace-store.ts'
 
 /** What every call of the port works with. */

@@ -11,7 +11,19 @@ import type { InflateBudget } from './inflate-budget.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
 import { Rest } from './rest.ts'
+import type { Route } from './routes/route.ts'
 import type { TraceSettings } from '../trace-store.ts'
+
+/** Which URLs a listener answers, and how a platform differs from KServe. */
+export interface Door {
+  readonly find: (exchange: Exchange) => Route | undefined
+  /** For a path that there is not; without a text when it is empty. */
+  readonly unknown: { readonly status: 400 | 404; readonly text: string }
+  /** Where the size of the JSON part travels in the content type: everything before the number. */
+  readonly binaryType?: string
+  /** HTTP status of an error that a model answered with. */
+  readonly modelErrorStatus?: (message: string) => number
+}
 
 /** What the routes stand on; one per listener. */
 export interface Face {
@@ -27,6 +39,7 @@ export interface Face {
   readonly bodies: BodyBudget
   readonly inflating: InflateBudget
   readonly trace: TraceSettings
+  readonly door: Door
   /** True once the listener drains: answers end their connection. */
   draining: boolean
 }
@@ -37,8 +50,8 @@ export class Exchange {
   readonly req: Message
   readonly res: ServerResponse
   readonly connection: Connection
-  /** As it came, without the query. */
-  readonly path: string
+  /** As it came, without the query; a redirect puts another one here. */
+  path: string
   readonly headers: RequestHeaders
   /** The client waits for `100 Continue` before it sends its body. */
   expectsContinue: boolean

@@ -10,7 +10,7 @@ import { LIMITS } from './limits.ts'
 import { decodeBody, encodeBody, isSupported, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import type { ContentType } from './reply.ts'
-import { refuseCompression, send, sendError } from './reply.ts'
+import { refuseCompression, send, sendError, sendModelError } from './reply.ts'
 
 /**
  * `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. Nothing is awaited
@@ -40,7 +40,8 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     if (sending !== undefined) await sending
   } catch (error) {
     // What fails once it was taken is told as plain text, what was refused before as JSON: the original's habit.
-    sendError(exchange, error, timings.queued > 0 ? 'text/plain' : errors)
+    if (timings.queued > 0) sendModelError(exchange, error)
+    else sendError(exchange, error, errors)
   }
 }
 
@@ -129,6 +130,11 @@ function sendEncoded(exchange: Exchange, encoded: EncodedResponse): void | Promi
   const coding = chooseEncoding(exchange.headers.acceptEncoding)
   if (coding !== 'identity') return sendCompressed(exchange, encoded, coding)
   const { json, parts, binary } = encoded
+  const { binaryType } = exchange.face.door
+  if (binary && binaryType !== undefined) {
+    const type = `${binaryType}${json.length}` as ContentType
+    return send(exchange, 200, { type, parts: [json, ...parts] })
+  }
   if (!binary) return send(exchange, 200, { type: 'application/json', parts: [json] })
   const more = ['Inference-Header-Content-Length', String(json.length)]
   send(exchange, 200, { type: 'application/octet-stream', parts: [json, ...parts], more })

@@ -7,7 +7,7 @@ import type { HttpOptions } from '../options.ts'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
 import { BodyBudget } from './body-budget.ts'
 import { Connections } from './connection.ts'
-import type { Face } from './exchange.ts'
+import type { Door, Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
 import { compileHeaderPattern } from '../header-forwarding.ts'
 import { findHeader } from './headers.ts'
@@ -15,8 +15,8 @@ import { InflateBudget } from './inflate-budget.ts'
 import { JsonWorkers } from './json-workers.ts'
 import { LIMITS } from './limits.ts'
 import { Message } from './message.ts'
-import { addCors, sendError, sendRefusal } from './reply.ts'
-import type { Route } from './routes/v2.ts'
+import { addCors, sendEmpty, sendError, sendRefusal } from './reply.ts'
+import type { Route } from './routes/route.ts'
 import { findRoute } from './routes/v2.ts'
 import type { TraceSettings } from '../trace-store.ts'
 
@@ -28,6 +28,8 @@ export interface HttpDependencies {
   readonly id: string
   readonly allowClientShm: boolean
   readonly trace: TraceSettings
+  /** Which URLs are answered; KServe's unless given. */
+  readonly door?: Door
 }
 
 export interface HttpFace {
@@ -41,7 +43,9 @@ export interface HttpFace {
   stop(): Promise<void>
 }
 
-/** The KServe v2 port. Rejects when the address cannot be had or an option makes no sense. */
+const KSERVE: Door = { find: findRoute, unknown: { status: 404, text: 'Not Found' } }
+
+/** A port that answers HTTP, KServe v2 unless another door is given. Rejects when the address cannot be had or an option makes no sense. */
 export async function startHttp(dependencies: HttpDependencies): Promise<HttpFace> {
   const { engine, log, options, id, allowClientShm, trace } = dependencies
   const face: Face = {
@@ -55,6 +59,7 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
     bodies: new BodyBudget(options.bodyMemory),
     inflating: new InflateBudget(Math.max(LIMITS.inflatedBytes, options.maxInputSize)),
     trace,
+    door: dependencies.door ?? KSERVE,
     draining: false,
   }
   const connections = new Connections()
@@ -120,9 +125,9 @@ function dispatch(exchange: Exchange): void {
   const { face, req } = exchange
   if (face.log.verbose > 0) face.log.write('verbose', `HTTP request: ${req.method ?? ''} ${exchange.path}`)
   if (!isReadable(exchange.headers.transferEncoding)) return refuseCoding(exchange)
-  const route = findRoute(exchange)
+  const route = face.door.find(exchange)
   if (face.options.corsOrigins.length > 0 && req.method === 'OPTIONS' && answerPreflight(exchange)) return
-  if (route === undefined) return sendRefusal(exchange, 404, { type: 'text/plain', text: 'Not Found' })
+  if (route === undefined) return refuseUnknown(exchange)
   const header = missingHeader(exchange, route)
   if (header !== undefined) {
     return sendRefusal(exchange, 403, {
@@ -134,6 +139,12 @@ function dispatch(exchange: Exchange): void {
     return sendRefusal(exchange, 405, { type: route.errors, text: 'Method Not Allowed' })
   }
   answer(exchange, route)
+}
+
+function refuseUnknown(exchange: Exchange): void {
+  const { status, text } = exchange.face.door.unknown
+  if (text === '') sendEmpty(exchange, status, 'text/plain')
+  else sendRefusal(exchange, status, { type: 'text/plain', text })
 }
 
 function answer(exchange: Exchange, route: Route): void {

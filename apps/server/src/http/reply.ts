@@ -4,7 +4,11 @@ import type { Exchange } from './exchange.ts'
 import { LIMITS } from './limits.ts'
 
 export type ContentType =
-  'application/json' | 'text/plain' | 'application/octet-stream' | 'text/event-stream; charset=utf-8'
+  | 'application/json'
+  | 'text/plain'
+  | 'application/octet-stream'
+  | 'text/event-stream; charset=utf-8'
+  | `application/vnd.${string}`
 
 /** The original's phrase where it is not the usual one. */
 const PHRASE: Readonly<Record<number, string>> = { 405: 'Not Allowed' }
@@ -107,6 +111,13 @@ export function sendRefusal(
 export function sendError(exchange: Exchange, error: unknown, type: ContentType): void {
   const known = toConchError(exchange, error)
   send(exchange, statusOf(exchange, known), { type, parts: [errorBody(known.message)] })
+}
+
+/** What a model answered with; platforms have statuses of their own for it. */
+export function sendModelError(exchange: Exchange, error: unknown): void {
+  const known = toConchError(exchange, error)
+  const status = exchange.face.door.modelErrorStatus?.(known.message) ?? statusOf(exchange, known)
+  send(exchange, status, { type: 'text/plain', parts: [errorBody(known.message)] })
 }
 
 /** A `Content-Encoding` that is not known; the answer says which are. */

@@ -1,10 +1,8 @@
-import type { ApiGroup } from '../../settings.ts'
 import type { Exchange } from '../exchange.ts'
 import { answerGenerate, answerGenerateStream } from '../generate.ts'
 import { answerInfer } from '../infer.ts'
 import { answerLogging } from '../log-settings.ts'
 import { answerModelConfig, answerModelMetadata, answerStatistics } from '../model-facts.ts'
-import type { ContentType } from '../reply.ts'
 import { answerIndex, answerLoad, answerUnload } from '../repository-control.ts'
 import { answerLive, answerModelReady, answerReady, answerServerMetadata } from '../server-facts.ts'
 import {
@@ -16,15 +14,7 @@ import {
   answerSystemUnregister,
 } from '../shared-memory.ts'
 import { answerTrace } from '../trace-settings.ts'
-
-export interface Route {
-  readonly methods: readonly string[]
-  /** Of `--http-restricted-api`. */
-  readonly group: ApiGroup
-  /** Content type of its errors (reference: http §3). */
-  readonly errors: ContentType
-  readonly answer: (exchange: Exchange) => void | Promise<void>
-}
+import type { Route } from './route.ts'
 
 const GET = ['GET']
 const POST = ['POST']

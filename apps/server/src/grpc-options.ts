@@ -1,0 +1,58 @@
+import type { Values } from './option-values.ts'
+import { checkGrpc, parseRestrictions } from './settings.ts'
+import type { ApiGroup, Restriction } from './settings.ts'
+
+export interface GrpcOptions {
+  readonly enabled: boolean
+  readonly address: string
+  readonly port: number
+  readonly reusePort: boolean
+  /** RE2-like expression; '' = nothing is forwarded. */
+  readonly forwardPattern: string
+  readonly restricted: ReadonlyMap<ApiGroup, Restriction>
+  /** Of the answers of inferences; undefined = none. */
+  readonly compression: 'low' | 'medium' | 'high' | undefined
+  /** Paths of PEM files, '' = none. */
+  readonly tls:
+    { readonly cert: string; readonly key: string; readonly root: string; readonly mutual: boolean } | undefined
+  /** Keep-alive, milliseconds; Infinity = never. */
+  readonly pings: {
+    readonly time: number
+    readonly timeout: number
+    readonly withoutCalls: boolean
+    readonly leastInterval: number
+    readonly strikes: number
+  }
+  readonly maxAgeMs: number | undefined
+  readonly maxAgeGraceMs: number | undefined
+}
+
+export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
+  const level = values.text('grpc-infer-response-compression-level', 'none')
+  checkGrpc(values.int('grpc-infer-thread-count', 2), level)
+  const mutual = values.bool('grpc-use-ssl-mutual', false)
+  const file = (flag: string) => values.text(flag, '')
+  const age = (flag: string) => (values.has(flag) ? values.int(flag, 0) : undefined)
+  return {
+    enabled: values.bool('allow-grpc', enabled),
+    address: values.text('grpc-address', '0.0.0.0'),
+    port: values.int('grpc-port', 8001),
+    reusePort: values.bool('reuse-grpc-port', false),
+    forwardPattern: values.text('grpc-header-forward-pattern', ''),
+    restricted: parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol'),
+    compression: level === 'low' || level === 'medium' || level === 'high' ? level : undefined,
+    tls:
+      mutual || values.bool('grpc-use-ssl', false)
+        ? { cert: file('grpc-server-cert'), key: file('grpc-server-key'), root: file('grpc-root-cert'), mutual }
+        : undefined,
+    pings: {
+      time: values.int('grpc-keepalive-time', 7_200_000),
+      timeout: values.int('grpc-keepalive-timeout', 20_000),
+      withoutCalls: values.bool('grpc-keepalive-permit-without-calls', false),
+      leastInterval: values.int('grpc-http2-min-recv-ping-interval-without-data', 300_000),
+      strikes: values.int('grpc-http2-max-ping-strikes', 2),
+    },
+    maxAgeMs: age('grpc-max-connection-age'),
+    maxAgeGraceMs: age('grpc-max-connection-age-grace'),
+  }
+}

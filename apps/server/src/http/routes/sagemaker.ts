@@ -1,0 +1,96 @@
+import type { Door, Exchange } from '../exchange.ts'
+import { answerGenerate, answerGenerateStream } from '../generate.ts'
+import { answerInfer } from '../infer.ts'
+import { findHeader } from '../headers.ts'
+import { sendEmpty, sendRefusal } from '../reply.ts'
+import { answerLive, answerReady } from '../server-facts.ts'
+import { readPlatformHeaders } from './binary-type.ts'
+import { MultiModel } from './multi-model.ts'
+import { isOutOfMemory } from './out-of-memory.ts'
+import type { Route } from './route.ts'
+
+const BINARY = 'application/vnd.sagemaker-triton.binary+json;json-header-size='
+const MODELS = /^\/models(?:\/)?([^/]+)?(\/invoke)?$/
+
+export interface SageMakerOptions {
+  readonly pingMode: 'ready' | 'live'
+  readonly defaultModel: string
+  readonly inferenceType: 'infer' | 'generate' | 'generate_stream'
+  /** Models that are loaded by URL must lie below this directory. */
+  readonly modelsRoot: string
+}
+
+/** SageMaker's URLs (reference: cloud §A). */
+export function createSageMakerDoor(options: SageMakerOptions): Door {
+  const models = new MultiModel(options.modelsRoot)
+  const ping: Route = {
+    methods: ['GET'],
+    group: 'health',
+    errors: 'text/plain',
+    answer: options.pingMode === 'live' ? answerLive : answerReady,
+  }
+  const invocations = routeInvocations(options)
+  return {
+    binaryType: BINARY,
+    modelErrorStatus: (message) => (isOutOfMemory(message) ? 507 : 400),
+    unknown: { status: 400, text: '' },
+    find: (exchange) => {
+      if (exchange.path === '/ping') return ping
+      if (exchange.path === '/invocations') return invocations
+      const match = MODELS.exec(exchange.path)
+      return match === null
+        ? undefined
+        : findModelRoute(models, exchange, { name: match[1] ?? '', action: match[2] ?? '' })
+    },
+  }
+}
+
+const ANSWERS = { infer: answerInfer, generate: answerGenerate, generate_stream: answerGenerateStream } as const
+
+function routeInvocations({ defaultModel, inferenceType }: SageMakerOptions): Route {
+  const answer = ANSWERS[inferenceType]
+  return {
+    methods: ['POST'],
+    group: 'inference',
+    errors: 'text/plain',
+    answer: (exchange) => {
+      exchange.model = defaultModel
+      readPlatformHeaders(exchange, BINARY)
+      return answer(exchange)
+    },
+  }
+}
+
+function findModelRoute(
+  models: MultiModel,
+  exchange: Exchange,
+  { name, action }: { name: string; action: string },
+): Route | undefined {
+  const { method } = exchange.req
+  if (action === '/invoke')
+    return { methods: ['POST'], group: 'inference', errors: 'text/plain', answer: (one) => invoke(models, one, name) }
+  const answer = findManagement(models, method ?? '', name)
+  return answer && { methods: [method ?? ''], group: 'model-repository', errors: 'text/plain', answer }
+}
+
+function findManagement(models: MultiModel, method: string, name: string): Route['answer'] | undefined {
+  if (method === 'GET')
+    return name === '' ? (exchange) => models.list(exchange) : (exchange) => models.describe(exchange, name)
+  if (method === 'POST' && name === '') return (exchange) => models.load(exchange)
+  if (method === 'DELETE' && name !== '') return (exchange) => models.unload(exchange, name)
+  return undefined
+}
+
+async function invoke(models: MultiModel, exchange: Exchange, name: string): Promise<void> {
+  if (!models.has(name)) return sendEmpty(exchange, 404, 'text/plain')
+  exchange.model = findHeader(exchange.req.rawHeaders, 'x-amzn-sagemaker-target-model') ?? name
+  try {
+    readPlatformHeaders(exchange, BINARY)
+  } catch (error) {
+    return sendRefusal(exchange, 400, {
+      type: 'text/plain',
+      text: error instanceof Error ? error.message : String(error),
+    })
+  }
+  await answerInfer(exchange)
+}
