@@ -104,18 +104,22 @@ function pytestIn(name, directory) {
   }
 }
 
+function describeStats(stats) {
+  return [counted(stats?.skipped ?? 0, 'skipped'), counted(stats?.flaky ?? 0, 'flaky')].filter(Boolean).join(', ')
+}
+
 async function runJourney(extra) {
   const chromium = await ensureChromium()
-  const interpreter = await ensureNumpy()
+  const interpreter = (await ensureNumpy()) ?? ''
   const file = path.join(RESULTS, 'journey.json')
   const code = await show('playwright', ['test', '--reporter=list,json', ...extra], {
-    env: { ...env, CONCH_CHROMIUM: chromium, CONCH_PYTHON: interpreter ?? '', PLAYWRIGHT_JSON_OUTPUT_NAME: file },
+    env: { ...env, CONCH_CHROMIUM: chromium, CONCH_PYTHON: interpreter, PLAYWRIGHT_JSON_OUTPUT_NAME: file },
   })
   const stats = readResult(file)?.stats
   return verdict(code, {
     passed: (stats?.expected ?? 0) + (stats?.flaky ?? 0),
     failed: stats?.unexpected ?? 0,
-    note: [counted(stats?.skipped ?? 0, 'skipped'), counted(stats?.flaky ?? 0, 'flaky')].filter(Boolean).join(', '),
+    note: describeStats(stats),
   })
 }
 

@@ -16,6 +16,9 @@ const SCREENS = [
   '/models/iris?tab=stats',
   '/models/broken',
   '/deploy',
+  '/deploy?write=python',
+  '/deploy?edit=digits_preprocess&version=1',
+  '/models/digits_preprocess?tab=code',
   '/playground',
   '/playground/digits',
   '/live',
@@ -28,7 +31,7 @@ const SCREENS = [
 let stack: Stack
 test.beforeAll(async ({ browser }) => {
   stack = await startStack({
-    examples: ['iris', 'digits'],
+    examples: ['iris', 'digits', 'digits_preprocess'],
     fill: (repository) => writeIdentityModel(repository, 'broken.$'),
   })
   const page = await browser.newPage({ baseURL: stack.consoleUrl })

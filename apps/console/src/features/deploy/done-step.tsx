@@ -3,10 +3,11 @@ import type { Published } from '@conch/server/schemas'
 import { CircleAlert, CircleCheck, FlaskConical, Settings2 } from 'lucide-react'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Empty } from '../../ui/message.tsx'
+import { Empty, Notice } from '../../ui/message.tsx'
+import { Traceback } from '../../ui/python/traceback.tsx'
 
 export function DoneStep({ published, onAgain }: { published: Published; onAgain: () => void }) {
-  const { model, version, state, reason } = published
+  const { model, version, state, reason, failure } = published
   const path = encodeURIComponent(model)
   const ready = state === 'READY'
   return (
@@ -36,8 +37,15 @@ export function DoneStep({ published, onAgain }: { published: Published; onAgain
           ? 'It answers requests from now on.'
           : reason === ''
             ? 'It is not loaded yet.'
-            : `It could not be loaded: ${reason}`}
+            : failure === undefined
+              ? `It could not be loaded: ${reason}`
+              : 'Its code failed when it was loaded.'}
       </Empty>
+      {failure !== undefined && (
+        <Notice tone="bad" className="mx-3 mb-3">
+          <Traceback failure={failure} />
+        </Notice>
+      )}
     </Card>
   )
 }

@@ -93,6 +93,7 @@ function Editor({ model, version, details, source, listed, onPublished, onCancel
         onSave={() => why === null && save({ load: true })}
         handle={editor}
         edited={code !== source}
+        origin={`as in version ${version}`}
         onReset={() => setCode(source)}
       />
       <div className="min-w-0 space-y-3">

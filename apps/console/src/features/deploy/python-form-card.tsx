@@ -32,14 +32,16 @@ export function PythonFormCard({ name, model }: { name: ModelName; model: Python
   )
   return (
     <Card>
-      <CardHead title="Model" note="what it takes and gives" />
+      <CardHead title="Signature" note="source and config follow it" />
       <div className="space-y-4 p-3">
         <NameField name={name} />
         {rows('inputs')}
         {rows('outputs')}
         <p className="text-xs text-mute">
-          Dims leave the batch out; -1 = any size. The form in requests:{' '}
-          {form.maxBatch !== '0' && form.maxBatch !== '' ? '[batch, dims…]' : '[dims…]'}
+          -1 = any size.{' '}
+          {form.maxBatch.trim() === '0'
+            ? 'Requests have exactly these dims.'
+            : 'Requests have the batch in front of these dims.'}
         </p>
         <Numbers form={form} problems={problems} onChange={change} />
         <Check

@@ -29,7 +29,7 @@ export function writePythonTemplate(signature: PythonSignature): string {
     'class TritonPythonModel:',
     '    def initialize(self, args):',
     '        """Runs once for each instance: load weights and tables here."""',
-    "        # args: model_name, model_version, model_repository (this model's folder), model_config (JSON), …",
+    '        # Texts: model_name, model_version, model_repository, model_config (JSON) …',
     '        self.name = args["model_name"]',
     '',
     '    def execute(self, requests):',

@@ -19,14 +19,16 @@ interface SourceProps {
   readonly onSave: () => void
   readonly handle: RefObject<EditorHandle | null>
   readonly edited: boolean
+  /** Where the source comes from as long as it is not edited. */
+  readonly origin: string
   /** Throws the edits away. */
   readonly onReset: () => void
 }
 
-export function SourceCard({ code, onChange, marks, onSave, handle, edited, onReset }: SourceProps) {
+export function SourceCard({ code, onChange, marks, onSave, handle, edited, origin, onReset }: SourceProps) {
   return (
     <Card className="flex h-[36rem] max-h-[75vh] min-h-80 flex-col overflow-hidden has-[.cm-focused]:border-accent has-[.cm-focused]:ring-1 has-[.cm-focused]:ring-accent">
-      <CardHead title="model.py" note={edited ? undefined : 'follows the form until you edit it'}>
+      <CardHead title="model.py" note={edited ? undefined : origin}>
         {edited && (
           <>
             <Badge tone="accent">edited</Badge>

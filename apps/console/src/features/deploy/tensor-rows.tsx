@@ -32,6 +32,13 @@ export function TensorRows({ side, rows, problems, onChange, onAdd }: RowsProps)
           <Plus aria-hidden /> Add {side === 'inputs' ? 'an input' : 'an output'}
         </Button>
       </legend>
+      {rows.length > 0 && (
+        <div aria-hidden className={`grid gap-1.5 text-2xs text-mute max-sm:hidden ${COLUMNS[side]}`}>
+          <span>Name</span>
+          <span>Type</span>
+          <span>Dims</span>
+        </div>
+      )}
       {rows.map((row, index) => (
         <TensorRow
           key={row.key}
@@ -86,15 +93,20 @@ function TensorRow({ side, row, problems, onChange, onRemove }: RowProps) {
         <Button tone="quiet" size="icon" className="sm:order-last" aria-label={`Remove ${about}`} onClick={onRemove}>
           <Trash2 />
         </Button>
-        <Input
-          aria-label={`Dims of ${about}`}
-          aria-invalid={isWrong('dims')}
-          placeholder="3, -1"
-          className="font-mono max-sm:col-span-2"
-          spellCheck={false}
-          value={row.dims}
-          onChange={(event) => onChange({ dims: event.target.value })}
-        />
+        <span className="flex min-w-0 items-center gap-2 max-sm:col-span-2">
+          <span aria-hidden className="text-2xs text-mute sm:hidden">
+            Dims
+          </span>
+          <Input
+            aria-label={`Dims of ${about}`}
+            aria-invalid={isWrong('dims')}
+            placeholder="3, -1"
+            className="font-mono"
+            spellCheck={false}
+            value={row.dims}
+            onChange={(event) => onChange({ dims: event.target.value })}
+          />
+        </span>
         {side === 'inputs' && (
           <label className="flex items-center gap-1.5 text-xs text-soft max-sm:col-span-3">
             <Checkbox checked={row.optional} onChange={(event) => onChange({ optional: event.target.checked })} />

@@ -61,6 +61,7 @@ export function WriteStep({ onPublished, onCancel }: WriteProps) {
           onSave={() => why === null && name.error === undefined && save({ load: true, overwriteConfig: true })}
           handle={editor}
           edited={model.edited}
+          origin="follows the form until you edit it"
           onReset={model.reset}
         />
         <SourceChecks check={check} problems={problems} onGo={go}>

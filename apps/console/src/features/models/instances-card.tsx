@@ -41,23 +41,32 @@ export function InstancesCard({ model }: { model: string }) {
 
 function InstanceLine({ row, cpu }: { row: InstanceRow; cpu: number | null }) {
   const { version, name, healthy, process } = row
+  const exit = process?.lastExit ?? null
   return (
-    <tr className="h-9 [&>td]:px-3 [&>td]:py-1 [&>td]:whitespace-nowrap [&>td]:tabular-nums">
-      <td className="!whitespace-normal">
-        <span className="font-mono text-xs break-all">{name}</span> <span className="text-mute">version {version}</span>{' '}
-        {!healthy && <Badge tone="bad">down</Badge>}
-        {process !== null && process.lastExit !== null && (
-          <span className="block text-xs break-words text-mute">Last exit: {process.lastExit}</span>
-        )}
-      </td>
-      <td className="text-right">{process?.pid ?? '–'}</td>
-      <td className="text-right">{cpu === null ? '–' : formatPercent(cpu)}</td>
-      <td className="text-right">
-        {process === null || process.residentBytes === null ? '–' : formatBytes(process.residentBytes)}
-      </td>
-      <td className="text-right">{process === null ? '–' : formatCount(process.restarts)}</td>
-    </tr>
+    <>
+      <tr className="h-9 [&>td]:px-3 [&>td]:py-1 [&>td]:whitespace-nowrap [&>td]:tabular-nums">
+        <td className="!whitespace-normal">
+          <span className="font-mono text-xs break-all">{name}</span>{' '}
+          <span className="text-mute">version {version}</span> {!healthy && <Badge tone="bad">down</Badge>}
+        </td>
+        <td className="text-right">{process?.pid ?? '–'}</td>
+        <td className="text-right">{cpu === null ? '–' : formatPercent(cpu)}</td>
+        <td className="text-right">{formatMemory(process?.residentBytes ?? null)}</td>
+        <td className="text-right">{process === null ? '–' : formatCount(process.restarts)}</td>
+      </tr>
+      {exit !== null && (
+        <tr className="!border-t-0">
+          <td colSpan={5} className="px-3 pb-2 text-xs break-words text-mute">
+            Last exit: {exit}
+          </td>
+        </tr>
+      )}
+    </>
   )
+}
+
+function formatMemory(bytes: number | null): string {
+  return bytes === null ? '–' : formatBytes(bytes)
 }
 
 /** The value before the present one. */

@@ -14,14 +14,14 @@ export function LogCard({ model }: { model: string }) {
   const lines = useModelLog(model).slice(-SHOWN)
   const box = useRef<HTMLOListElement>(null)
   const last = lines.at(-1)?.id
-  const seen = useRef(0)
+  const atEnd = useRef(true)
   useEffect(() => {
-    const list = box.current
-    if (list === null) return
-    const near = list.scrollHeight - list.scrollTop - list.clientHeight < list.clientHeight + NEAR_END_PX
-    if (near || seen.current === 0) list.scrollTop = list.scrollHeight
-    if (last !== undefined) seen.current = last
+    if (box.current !== null && atEnd.current) box.current.scrollTop = box.current.scrollHeight
   }, [last])
+  const onScroll = () => {
+    const list = box.current
+    if (list !== null) atEnd.current = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_END_PX
+  }
   if (lines.length === 0) return null
   return (
     <Card>
@@ -30,6 +30,7 @@ export function LogCard({ model }: { model: string }) {
       </CardHead>
       <ol
         ref={box}
+        onScroll={onScroll}
         tabIndex={0}
         aria-label="Log of this model"
         className="max-h-64 overflow-y-auto py-1 font-mono text-xs"

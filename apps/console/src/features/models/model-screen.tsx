@@ -83,7 +83,8 @@ function ModelTabs({ model }: { model: ModelDetails }) {
   ]
   return (
     <>
-      {failed && (
+      {/* The Code tab shows the place itself. */}
+      {failed && !(tab === 'code' && model.failures.length > 0) && (
         <Notice tone="bad" title="This model could not be loaded" className="mb-3">
           <Reason model={model} />
         </Notice>

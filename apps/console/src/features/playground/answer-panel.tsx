@@ -131,14 +131,7 @@ function Answer({ entry, pinned, labels }: AnswerProps) {
   return (
     <div className="space-y-3">
       <Outcome entry={entry} />
-      {entry.answers !== undefined && (
-        <AnswersList
-          answers={answers}
-          chosen={chosen ?? answers.at(-1)?.index ?? null}
-          onChoose={setChosen}
-          total={entry.total ?? answers.length}
-        />
-      )}
+      <Answers entry={entry} chosen={chosen} onChoose={setChosen} />
       {outputs.map((output) => (
         <OutputCard
           key={output.name}
@@ -149,6 +142,20 @@ function Answer({ entry, pinned, labels }: AnswerProps) {
       ))}
     </div>
   )
+}
+
+interface AnswersProps {
+  readonly entry: Entry
+  readonly chosen: number | null
+  readonly onChoose: (index: number) => void
+}
+
+/** Of a model that answers bit by bit; a run that failed before the first answer says enough without. */
+function Answers({ entry, chosen, onChoose }: AnswersProps) {
+  const { answers, total, result } = entry
+  if (answers === undefined || (answers.length === 0 && result.error !== undefined)) return null
+  const last = answers.at(-1)?.index ?? null
+  return <AnswersList answers={answers} chosen={chosen ?? last} onChoose={onChoose} total={total ?? answers.length} />
 }
 
 /** How long it took, and what went wrong. */

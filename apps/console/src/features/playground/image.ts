@@ -31,6 +31,8 @@ function placePlanes(dims: readonly number[], open: number): ImagePlace | null {
   const lead = dims.length === 4 ? dims.slice(0, 1) : []
   const planes = dims.slice(lead.length)
   if (planes.length !== 3 || (lead[0] ?? 1) !== 1) return null
+  // Height, width and channels are all open: grey is the least that can be meant.
+  if (planes.every((dim) => dim === -1)) return make('NHWC', { channels: 1, height: open, width: open }, lead)
   const placed = placeChannels(planes, lead, open)
   return placed ?? (dims.length === 3 ? placeGrey(planes) : null)
 }
@@ -41,8 +43,6 @@ function placeChannels(
   open: number,
 ): ImagePlace | null {
   const side = (dim: number) => (dim === -1 ? open : dim)
-  // Height, width and channels are all open: grey is the least that can be meant.
-  if (a === -1 && b === -1 && c === -1) return make('NHWC', { channels: 1, height: open, width: open }, lead)
   if (CHANNELS.has(a) && isSide(b) && isSide(c))
     return make('NCHW', { channels: a, height: side(b), width: side(c) }, lead)
   if (CHANNELS.has(c) && isSide(a) && isSide(b))

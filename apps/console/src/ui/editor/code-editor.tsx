@@ -48,7 +48,6 @@ const COMFORT: Extension = [
   closeBrackets(),
   bracketMatching(),
   indentOnInput(),
-  EditorView.lineWrapping,
   keymap.of([
     ...closeBracketsKeymap,
     ...completionKeymap,

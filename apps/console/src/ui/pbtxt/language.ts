@@ -1,7 +1,7 @@
 import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
 import { foldService, StreamLanguage, type StreamParser } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
-import { hoverTooltip } from '@codemirror/view'
+import { EditorView, hoverTooltip } from '@codemirror/view'
 import { completionsAt, describeField, parsePbtxt } from '@conch/protocol'
 import { fieldAt } from './field-at.ts'
 
@@ -113,6 +113,7 @@ const hoverDocs = hoverTooltip((view, offset) => {
 export const pbtxt: Extension = [
   StreamLanguage.define(parser),
   folding,
+  EditorView.lineWrapping,
   autocompletion({ override: [completePbtxt] }),
   hoverDocs,
 ]
