@@ -183,7 +183,13 @@ function printOptions(log: ServerLog, options: ServeOptions): void {
         ['strict_model_config', options.autoComplete ? '0' : '1'],
         ['model_config_name', options.modelConfigName],
         ['strict_readiness', options.strictReadiness ? '1' : '0'],
+        ['rate_limit', options.rateLimit === 'off' ? 'OFF' : 'EXEC_COUNT'],
+        ...options.rateLimitResources.map(({ name, count, device }, i) => [
+          `rate_limit_resource[${i}]`,
+          [name, count, ...(device === undefined ? [] : [device])].join(':'),
+        ]),
         ['exit_timeout', String(options.exitTimeoutSeconds)],
+        ['cache_enabled', options.cache === undefined ? '0' : '1'],
       ],
     ),
   )
