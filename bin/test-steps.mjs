@@ -39,6 +39,8 @@ function readResult(file) {
 const counted = (number, word) => (number > 0 ? `${number} ${word}` : '')
 
 async function runUnit(extra) {
+  // Its environment carries the redis-server and the Python that some tests talk to.
+  await ensurePython()
   const file = path.join(RESULTS, 'unit.json')
   const code = await show('vitest', [
     'run',
