@@ -12,3 +12,7 @@ export { completeConfig as completeOnnxConfig } from './backend/onnx/complete-co
 export type { ClientMemory, RegionKind, RegionStatus } from './memory/contract.ts'
 export type * from './backend/contract.ts'
 export type { CustomBackend } from './backend/module/custom-backend.ts'
+export { trimMemory } from './backend/onnx/trim.ts'
+export { randomHex, Trace } from './observe/trace.ts'
+export type { TraceActivity, TracedRequest, TracedTensor, TraceParts } from './observe/trace.ts'
+export { printTensor } from './observe/print-tensor.ts'

@@ -4,6 +4,7 @@ import { ConchError } from '@conch/protocol'
 import koffi from 'koffi'
 import { API_TABLE, API_VERSION } from './api-table.ts'
 import type { ApiName } from './api-table.ts'
+import { offerTrim } from './trim.ts'
 
 /** An address in this process. Never shown, never computed with, only handed back to the library that gave it. */
 export type Pointer = bigint
@@ -58,7 +59,11 @@ let opened: Library | undefined
 
 /** Loads the ONNX Runtime library that onnxruntime-node ships; its JavaScript is never run. */
 export function openLibrary(): Library {
-  opened ??= bind(locateLibrary())
+  if (opened === undefined) {
+    const library = bind(locateLibrary())
+    offerTrim(() => library.trim())
+    opened = library
+  }
   return opened
 }
 
