@@ -1,1 +1,9 @@
-export {}
+export type { CallOptions, Compression } from './call-options.ts'
+export type * from './contract.ts'
+export { ClientError, type ErrorCode } from './error.ts'
+export type { InferCall, InferInput, OutputChoice, Sequence } from './infer-call.ts'
+export { InferResult } from './infer-result.ts'
+export { readTexts, readValues, type InputValues, type OutputValues } from './values.ts'
+export { HttpClient, type HttpInferOptions, type HttpOptions, type PreparedInfer } from './http/http-client.ts'
+export type { Fields } from './http/generate.ts'
+export type { HttpAnswer, HttpHead, HttpRequest, HttpStream, HttpTransport } from './http/transport.ts'

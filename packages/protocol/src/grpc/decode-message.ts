@@ -17,7 +17,7 @@ export function decodeMessage(name: string, bytes: Uint8Array): Decoded {
 
 function read(reader: ProtoReader, message: WireMessage, depth: number): Decoded {
   if (depth > MAX_DEPTH) throw new ConchError('INTERNAL', 'unable to parse message: it is nested too deeply')
-  const target = blank(message)
+  const target = blankMessage(message)
   while (!reader.done) {
     const tag = reader.tag()
     const field = message.byNumber.get(tag >>> 3)
@@ -27,7 +27,8 @@ function read(reader: ProtoReader, message: WireMessage, depth: number): Decoded
   return target
 }
 
-function blank(message: WireMessage): Decoded {
+/** A message in which nothing came: scalars, lists and maps have their defaults. */
+export function blankMessage(message: WireMessage): Decoded {
   const made: Decoded = {}
   for (const field of message.fields) {
     if (field.label === 'many') made[field.name] = []
