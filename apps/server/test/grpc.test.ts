@@ -300,6 +300,24 @@ it.each([
   expect(await call(session, 'ServerLive', EMPTY)).toMatchObject({ status: '0' })
 })
 
+it('welcomes a ping after every answer, and one alone in five minutes', async () => {
+  const { open } = await openGrpc()
+  const session = open()
+  const { stream } = begin(session, 'ModelStreamInfer')
+  let answers = 0
+  stream.on('data', () => (answers += 1))
+  const ping = () =>
+    new Promise<void>((resolve, reject) => session.ping((error) => (error ? reject(error) : resolve())))
+  for (let i = 1; i <= 10; i += 1) {
+    stream.write(frame(inferRequest({ id: String(i) })))
+    await vi.waitFor(() => expect(answers).toBe(i))
+    await ping()
+  }
+  const closed = new Promise((resolve) => session.on('close', resolve))
+  await expect(Promise.all(Array.from({ length: 5 }, ping))).rejects.toThrow()
+  await closed
+})
+
 it('sends a browser or an HTTP/1 client away', async () => {
   const { port } = await openGrpc()
   const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))

@@ -343,7 +343,10 @@ export class Connection implements FrameSink, StreamOwner {
   }
 
   pump(stream: H2Stream): void {
+    const { backlog } = stream
     const trailers = this.#sender.pump(stream)
+    // Clients measure the line with a ping whenever data comes.
+    if (stream.backlog < backlog) this.#pings.work()
     if (trailers !== undefined) this.writeHeaders(stream, trailers, true)
     else if (stream.backlog === 0) stream.handler?.drained()
   }
