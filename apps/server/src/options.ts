@@ -135,7 +135,7 @@ export function parseServeOptions(
     grpc: parseGrpc(values, !vertex),
     sagemaker: parseSageMaker(values, env),
     vertex: parseVertex(values, env, vertex),
-    metrics: parseMetrics(values),
+    metrics: parseMetrics(values, env),
     console: {
       address: values.text('console-address', '127.0.0.1'),
       port: values.int('console-port', 8080),
@@ -256,7 +256,7 @@ function parseBodyMemory(values: Values): number {
   throw new UsageError('http-body-memory', 'Error: --http-body-memory must be greater than 0.')
 }
 
-function parseMetrics(values: Values): MetricsOptions {
+function parseMetrics(values: Values, env: Environment): MetricsOptions {
   const enabled = values.bool('allow-metrics', true)
   const settings = values.all('metrics-config').map(parseMetricsSetting)
   return {
@@ -264,7 +264,7 @@ function parseMetrics(values: Values): MetricsOptions {
     address: values.text('metrics-address', values.text('http-address', '0.0.0.0')),
     port: values.int('metrics-port', 8002),
     cpu: enabled && values.bool('allow-cpu-metrics', true),
-    gpu: enabled && values.bool('allow-gpu-metrics', true),
+    gpu: enabled && values.bool('allow-gpu-metrics', true) && (env['TRITON_SERVER_CPU_ONLY'] ?? '') === '',
     intervalMs: parseFloating('metrics-interval-ms', values.text('metrics-interval-ms', '2000')),
     config: groupSettings(settings)[''] ?? {},
   }

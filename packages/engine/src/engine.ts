@@ -67,6 +67,7 @@ class ServingEngine implements Engine {
       ...metrics,
       namespacing: options.namespacing,
       processes: () => listProcesses(this.#repository.registry.ready()),
+      log: (level, text) => log.write(level, text),
     })
     this.#cache = new ResponseCache(options.cache, log)
     this.#metrics.cacheNumbers = () => this.#cache.numbers

@@ -5,8 +5,8 @@ import type { SeriesNumber } from './series.ts'
 
 const PER_MODEL: readonly (readonly [string, string, SeriesNumber])[] = [
   ['nv_cache_num_hits_per_model', 'Number of cache hits per model', 'hits'],
-  ['nv_cache_num_misses_per_model', 'Number of cache misses per model', 'misses'],
   ['nv_cache_hit_duration_per_model', 'Total cache hit duration per model, in microseconds', 'hitNs'],
+  ['nv_cache_num_misses_per_model', 'Number of cache misses per model', 'misses'],
   [
     'nv_cache_miss_duration_per_model',
     'Total cache miss (insert+lookup) duration per model, in microseconds',

@@ -79,16 +79,20 @@ export function gaugeFamilies(readings: readonly Reading[]): readonly Family[] {
   ]
 }
 
-/** `cpu` undefined = CPU metrics are off. Nothing here pins memory: the pool's sizes are those of the CPU-only original. */
-export function machineFamilies(cpu: MachineLoad | undefined): readonly Family[] {
-  const one = (name: string, help: string, value: number) => gauge(name, help, [plain({}, value)])
-  const pinned = [
+const one = (name: string, help: string, value: number) => gauge(name, help, [plain({}, value)])
+
+/** Nothing here pins memory: the pool's sizes are those of the CPU-only original. */
+export function pinnedFamilies(): readonly Family[] {
+  return [
     one('nv_pinned_memory_pool_total_bytes', 'Pinned memory pool total memory size, in bytes', 0),
     one('nv_pinned_memory_pool_used_bytes', 'Pinned memory pool used memory size, in bytes', 0),
   ]
-  if (cpu === undefined) return pinned
+}
+
+/** `cpu` undefined = CPU metrics are off. */
+export function machineFamilies(cpu: MachineLoad | undefined): readonly Family[] {
+  if (cpu === undefined) return []
   return [
-    ...pinned,
     one('nv_cpu_utilization', 'CPU utilization rate [0.0 - 1.0]', cpu.cpu),
     one('nv_cpu_memory_total_bytes', 'CPU total memory (RAM), in bytes', cpu.memoryTotal),
     one('nv_cpu_memory_used_bytes', 'CPU used memory (RAM), in bytes', cpu.memoryUsed),

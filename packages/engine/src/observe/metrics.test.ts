@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import type { Timings } from '../request.ts'
 import { printNumber } from './exposition.ts'
@@ -248,4 +250,69 @@ it.each<[number, string]>([
   [-Infinity, '-Inf'],
 ])('prints %d as %s', (value, text) => {
   expect(printNumber(value)).toBe(text)
+})
+
+const ORIGINAL = readFileSync(
+  path.join(import.meta.dirname, '../../test/fixtures/families-of-the-original.txt'),
+  'utf8',
+)
+const EMPTY_CACHE = {
+  utilisation: 0,
+  entries: 0,
+  hits: 0,
+  misses: 0,
+  lookups: 0,
+  evictions: 0,
+  lookupUs: 0,
+  insertUs: 0,
+}
+const GPU = {
+  uuid: 'GPU-1',
+  name: '',
+  utilization: () => Promise.resolve(0),
+  memory: () => Promise.resolve({ total: 0, used: 0 }),
+  power: () => Promise.resolve(0),
+  powerLimit: () => Promise.resolve(0),
+  energy: () => Promise.resolve(0),
+}
+
+it('has every family of the original, of its kind and with its text', async () => {
+  const metrics = new Metrics({
+    enabled: true,
+    cpu: true,
+    gpu: true,
+    intervalMs: 0,
+    config: { summary_latencies: 'true', histogram_latencies: 'true' },
+    openGpus: () => Promise.resolve([GPU]),
+  })
+  metrics.cacheNumbers = () => EMPTY_CACHE
+  for (const cached of [false, true]) {
+    metrics.createReporter({ model: `m${cached}`, version: '1', cached, config: NONE })
+  }
+  await expect.poll(() => metrics.text()).toContain('nv_gpu_utilization')
+  const text = await metrics.text()
+  const shown = [...text.matchAll(/^# HELP (nv_\S+) (.*)\n# TYPE \S+ (\w+)$/gm)].map(
+    ([, name, help, kind]) => `${kind} ${name} ${help}`,
+  )
+  expect(shown.toSorted()).toEqual(ORIGINAL.trim().split('\n').toSorted())
+  metrics.close()
+})
+
+it('tells what it ignores of its settings', () => {
+  const said: string[] = []
+  const log = (level: string, text: string) => said.push(`${level}: ${text}`)
+  const metrics = new Metrics({
+    enabled: true,
+    cpu: false,
+    intervalMs: 0,
+    config: { summary_quantiles: '0.5:0.05,x' },
+    log,
+  })
+  const control = { metric_identifier: { family: 'nv_inference_count' }, histogram_options: { buckets: [1] } }
+  const config = { metric_tags: {}, model_metrics: { metric_control: [control] } }
+  metrics.createReporter({ model: 'm', version: '1', config })
+  expect(said).toEqual([
+    "error: --metrics-config summary_quantiles: 'x' is not <quantile>:<error> and is ignored",
+    "warning: model 'm' configures the metric family 'nv_inference_count', which has no settings; ignored",
+  ])
 })

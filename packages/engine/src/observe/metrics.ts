@@ -4,12 +4,14 @@ import { Summary } from 'prom-client'
 import type { CustomFamily, CustomKind } from '../backend/contract.ts'
 import type { CacheNumbers } from '../cache/contract.ts'
 import { cacheFamilies, storeFamilies } from './cache-families.ts'
-import type { Reporter } from './contract.ts'
+import type { LogLevel, Reporter } from './contract.ts'
 import { CustomMetrics } from './custom-metrics.ts'
 import { printFamilies } from './exposition.ts'
 import type { Family, MetricKind, Sample } from './exposition.ts'
-import { countFamilies, gaugeFamilies, histogramFamilies, machineFamilies } from './families.ts'
+import { countFamilies, gaugeFamilies, histogramFamilies, machineFamilies, pinnedFamilies } from './families.ts'
 import type { Reading } from './families.ts'
+import { gpuFamilies, GpuWatch } from './gpus.ts'
+import type { GpuWatchParts } from './gpus.ts'
 import { Histogram } from './histogram.ts'
 import { MachineWatch } from './machine.ts'
 import { readProcessFamilies } from './process-usage.ts'
@@ -49,12 +51,16 @@ const REQUEST_SUMMARY = 'nv_inference_request_summary_us'
 export interface MetricsOptions {
   readonly enabled: boolean
   readonly cpu: boolean
+  readonly gpu?: boolean
   readonly intervalMs: number
   /** `--metrics-config` settings. */
   readonly config: Readonly<Record<string, string>>
   readonly namespacing?: boolean
   /** The processes of instances that have one. */
   readonly processes?: () => readonly InstanceProcess[]
+  readonly log?: (level: LogLevel, text: string) => void
+  /** Another source of GPUs than the driver, for tests. */
+  readonly openGpus?: GpuWatchParts['open']
 }
 
 /** Whose numbers: one version of a model. */
@@ -84,15 +90,23 @@ export class Metrics {
   readonly #series = new Map<string, Series>()
   readonly #failures = new Map<string, FailureSeries>()
   readonly #machine: MachineWatch | undefined
+  readonly #gpus: GpuWatch | undefined
   readonly #quantiles: readonly number[]
+  readonly #log: (level: LogLevel, text: string) => void
   /** What a response cache in memory counts; undefined when there is none. */
   cacheNumbers: () => CacheNumbers | undefined = () => undefined
   readonly #custom = new CustomMetrics()
 
   constructor(options: MetricsOptions) {
     this.#options = options
-    this.#quantiles = parseQuantiles(options.config['summary_quantiles'])
-    this.#machine = options.enabled && options.cpu ? new MachineWatch(options.intervalMs) : undefined
+    const { intervalMs, log = () => undefined } = options
+    this.#log = log
+    this.#quantiles = parseQuantiles(options.config['summary_quantiles'], (pair) => {
+      log('error', `--metrics-config summary_quantiles: '${pair}' is not <quantile>:<error> and is ignored`)
+    })
+    this.#machine = options.enabled && options.cpu ? new MachineWatch(intervalMs) : undefined
+    this.#gpus =
+      options.enabled && options.gpu === true ? new GpuWatch({ intervalMs, log, open: options.openGpus }) : undefined
   }
 
   createReporter(reported: Reported): Reporter {
@@ -100,6 +114,9 @@ export class Metrics {
     const labels = labelsOf(reported, this.#options.namespacing === true)
     const key = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     const series = this.#series.get(key) ?? this.#createSeries(labels, reported)
+    for (const family of listUnknown(reported.config)) {
+      this.#log('warning', `model '${model}' configures the metric family '${family}', which has no settings; ignored`)
+    }
     const failures = this.#failures.get(key) ?? new FailureSeries(labels)
     const { observer, firstResponse } = series
     const recorder = new Recorder({
@@ -134,6 +151,7 @@ export class Metrics {
 
   close(): void {
     this.#machine?.close()
+    this.#gpus?.close()
   }
 
   async #collect(): Promise<readonly Family[]> {
@@ -143,6 +161,8 @@ export class Metrics {
       ...countFamilies(readings, [...this.#failures.values()], durations),
       ...(durations ? cacheFamilies(readings) : []),
       ...gaugeFamilies(readings),
+      ...pinnedFamilies(),
+      ...gpuFamilies(this.#gpus?.loads ?? []),
       ...machineFamilies(this.#machine?.load),
       ...storeFamilies(this.cacheNumbers()),
       ...(await readProcessFamilies(this.#options.processes?.() ?? [])),
@@ -203,12 +223,19 @@ function bucketsOf(config: Reported['config']): readonly number[] {
   return own === undefined || own.length === 0 ? FIRST_RESPONSE_MS : own.toSorted((a, b) => a - b)
 }
 
+/** The families that a model's `metric_control` names and that take none. */
+function listUnknown({ model_metrics: metrics }: Reported['config']): readonly string[] {
+  const families = metrics?.metric_control.map(({ metric_identifier }) => metric_identifier?.family ?? '') ?? []
+  return families.filter((family) => family !== FIRST_RESPONSE)
+}
+
 /** `quantile:error` pairs; broken ones are skipped, none left = the default. */
-function parseQuantiles(text = ''): readonly number[] {
-  const quantiles = text.split(',').flatMap((pair) => {
+function parseQuantiles(text: string | undefined, skip: (pair: string) => void): readonly number[] {
+  const quantiles = (text?.split(',') ?? []).flatMap((pair) => {
     const [quantile = '', error = ''] = pair.split(':')
     const value = Number(quantile)
     const valid = quantile.trim() !== '' && error.trim() !== '' && value >= 0 && value <= 1 && Number(error) >= 0
+    if (!valid) skip(pair)
     return valid ? [value] : []
   })
   return quantiles.length > 0 ? quantiles : QUANTILES
