@@ -1,20 +1,21 @@
 import type { Duplex } from 'node:stream'
 import {
+  ConnectionError,
   DEFAULT_FRAME_SIZE,
   FLAG,
   FRAME,
+  FrameReader,
   H2_ERROR,
+  HeaderBlocks,
   HpackError,
   MAX_WINDOW,
   PREFACE,
   readUint32,
   SETTING,
+  stripPadding,
 } from '@conch/protocol'
-import { ConnectionError, FrameReader } from './frame-reader.ts'
-import type { FrameHeader, FrameSink } from './frame-reader.ts'
-import { HeaderBlocks } from './header-blocks.ts'
-import type { HeaderBlock } from './header-blocks.ts'
-import { checkHeaders, stripPadding } from './headers.ts'
+import type { FrameHeader, FrameSink, HeaderBlock } from '@conch/protocol'
+import { checkHeaders } from './headers.ts'
 import { Allowance, LIMITS } from './limits.ts'
 import { PingRules } from './ping-rules.ts'
 import type { PingPolicy } from './ping-rules.ts'
@@ -42,8 +43,8 @@ export class Connection implements FrameSink, StreamOwner {
   readonly #socket: Duplex
   readonly #parts: ConnectionParts
   readonly #sender: Sender
-  readonly #reader = new FrameReader(this)
-  readonly #blocks = new HeaderBlocks()
+  readonly #reader = new FrameReader(this, LIMITS)
+  readonly #blocks = new HeaderBlocks(LIMITS)
   readonly #streams = new Map<number, H2Stream>()
   readonly #idleFrames = new Allowance(LIMITS.idleFrames)
   readonly #resets = new Allowance(LIMITS.resets)

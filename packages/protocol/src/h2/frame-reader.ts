@@ -1,5 +1,10 @@
-import { FLAG, FRAME, FRAME_HEADER, H2_ERROR, readUint32 } from '@conch/protocol'
-import { LIMITS } from './limits.ts'
+import { FLAG, FRAME, FRAME_HEADER, H2_ERROR, readUint32 } from './frames.ts'
+
+/** Largest frames that are accepted, bytes. DATA is handed on as it comes; other frames are held whole. */
+export interface FrameLimits {
+  readonly frame: number
+  readonly controlFrame: number
+}
 
 export interface FrameHeader {
   readonly type: number
@@ -30,6 +35,7 @@ export class ConnectionError extends Error {
 /** Cuts what comes from a socket into frames. Nothing is copied but frame headers and small payloads that arrive in pieces. */
 export class FrameReader {
   readonly #sink: FrameSink
+  readonly #limits: FrameLimits
   readonly #head = new Uint8Array(FRAME_HEADER)
   #headSize = 0
   #frame: FrameHeader | undefined = undefined
@@ -37,8 +43,9 @@ export class FrameReader {
   #left = 0
   #held: Uint8Array | undefined = undefined
 
-  constructor(sink: FrameSink) {
+  constructor(sink: FrameSink, limits: FrameLimits) {
     this.#sink = sink
+    this.#limits = limits
   }
 
   /** Throws ConnectionError. */
@@ -72,7 +79,7 @@ export class FrameReader {
       flags: bytes[at + 4] ?? 0,
       stream: readUint32(bytes, at + 5) % 2 ** 31,
     }
-    const most = header.type === FRAME.DATA ? LIMITS.frame : LIMITS.controlFrame
+    const most = header.type === FRAME.DATA ? this.#limits.frame : this.#limits.controlFrame
     if (size > most) throw new ConnectionError(H2_ERROR.FRAME_SIZE_ERROR, `a frame of ${size} bytes`)
     if (size > 0) {
       this.#frame = header
