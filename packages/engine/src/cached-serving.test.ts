@@ -62,8 +62,8 @@ it('counts hits and misses as the original does', async () => {
     lines.filter((line) => line.includes('{')).map((line) => line.replace(/duration(.*) \d+$/, 'duration$1 N')),
   ).toEqual([
     'nv_cache_num_hits_per_model{model="m",version="1"} 2',
-    'nv_cache_num_misses_per_model{model="m",version="1"} 2',
     'nv_cache_hit_duration_per_model{model="m",version="1"} N',
+    'nv_cache_num_misses_per_model{model="m",version="1"} 2',
     'nv_cache_miss_duration_per_model{model="m",version="1"} N',
   ])
   expect(lines).toEqual(
