@@ -6,6 +6,7 @@ import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-opti
 import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config'
 import { type Flag, UP_FLAGS } from '../apps/server/src/flags.ts'
 import { readCapabilities } from './behaviours.ts'
+import { renderLimits } from './limits.ts'
 import { renderFrameworks } from './frameworks.ts'
 import { listFiles, readText, root } from './repository.ts'
 
@@ -75,7 +76,8 @@ export function fill(document: string, name: string, text: string): string {
 /** Path → text, as they should be. */
 export async function renderDocuments(): Promise<Readonly<Record<string, string>>> {
   const flags = fill(readText('docs/compat.md'), 'flags', renderFlags())
-  const compat = fill(flags, 'frameworks', renderFrameworks())
+  const limits = fill(flags, 'limits', renderLimits())
+  const compat = fill(limits, 'frameworks', renderFrameworks())
   return {
     'docs/compat.md': fill(compat, 'behaviours', renderBehaviours()),
     'ARCHITECTURE.md': fill(readText('ARCHITECTURE.md'), 'rooms', await renderRooms()),

@@ -2,7 +2,7 @@ import type { Complaints } from './complaints.ts'
 import type { ModelInstanceGroup } from './schema.ts'
 
 /** Of one model version. What more would cost is not known before it is too late. */
-const MOST_INSTANCES = 1024
+export const MOST_INSTANCES = 1024
 
 /** Instance groups of a completed config against the GPUs that may be used. */
 export function checkInstances(complaints: Complaints, gpus: readonly number[]): void {

@@ -23,7 +23,7 @@ export type JsonValue =
 
 const MAX_DEPTH = 100
 /** Of a control body; objects cost many times the bytes of their text. */
-const MAX_VALUES = 100_000
+export const MAX_VALUES = 100_000
 
 /** Reads a whole document in the original's dialect, with its texts for mistakes. For control bodies, not for tensors. */
 export function parseJson(bytes: Uint8Array): JsonValue {
