@@ -1,10 +1,9 @@
-import { encodeHeaders, H2_ERROR } from '@conch/protocol'
+import { encodeHeaders, H2_ERROR, MessageReader } from '@conch/protocol'
 import type { EncodedMessage } from '@conch/protocol'
 import { chooseEncoding, compress, expand } from './compression.ts'
 import type { CompressionLevel, Encoding } from './compression.ts'
 import type { Face } from './face.ts'
 import type { H2Stream, StreamHandler } from './http2/stream.ts'
-import { MessageReader } from './message-reader.ts'
 import { describeError, encodeStatusMessage, GrpcError, STATUS } from './status.ts'
 
 const ACCEPTED = ['grpc-accept-encoding', 'identity,deflate,gzip'] as const
@@ -31,6 +30,8 @@ export interface CallHandler {
 /** One call, from its headers to its status. It ends in exactly one way. */
 export class Call implements StreamHandler {
   readonly face: Face
+  /** Of all messages of the answer. */
+  sentBytes = 0
   readonly #stream: H2Stream
   readonly #reader: MessageReader
   readonly #controller = new AbortController()
@@ -91,7 +92,7 @@ export class Call implements StreamHandler {
 
   end(): void {
     if (this.#ended) return
-    this.#guard(() => this.#reader.end())
+    if (!this.#reader.isComplete) this.fail(new GrpcError(STATUS.INTERNAL, 'the request ends inside a message'))
     if (this.#expanding === undefined) this.#guard(() => this.#handler?.end())
     else void this.#expanding.then(() => this.#guard(() => this.#handler?.end()))
   }
@@ -175,6 +176,7 @@ export class Call implements StreamHandler {
   #write({ parts, size }: EncodedMessage, compressed: 0 | 1): void {
     if (this.#ended) return
     this.#respond()
+    this.sentBytes += size
     const [first, ...rest] = parts
     if (size <= SMALL || first === undefined) {
       const whole = frame(size, compressed, size)

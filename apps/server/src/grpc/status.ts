@@ -1,4 +1,4 @@
-import { ConchError, GRPC_STATUS } from '@conch/protocol'
+import { ConchError, GRPC_STATUS, MessageError } from '@conch/protocol'
 
 /** Codes of gRPC that the engine does not have. */
 export const STATUS = {
@@ -25,6 +25,8 @@ export class GrpcError extends Error {
 /** Status and text of whatever was thrown. */
 export function describeError(error: unknown): { status: number; message: string } {
   if (error instanceof GrpcError) return { status: error.status, message: error.message }
+  if (error instanceof MessageError)
+    return { status: error.tooLarge ? STATUS.RESOURCE_EXHAUSTED : STATUS.INTERNAL, message: error.message }
   if (error instanceof ConchError) return { status: GRPC_STATUS[error.code], message: error.message }
   return { status: STATUS.INTERNAL, message: error instanceof Error ? error.message : String(error) }
 }

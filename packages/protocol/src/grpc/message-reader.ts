@@ -1,4 +1,14 @@
-import { GrpcError, STATUS } from './status.ts'
+import { readUint32 } from '../h2/frames.ts'
+
+/** Bytes that are no messages, or one that is larger than allowed. */
+export class MessageError extends Error {
+  override readonly name = 'MessageError'
+  readonly tooLarge: boolean
+  constructor(message: string, tooLarge: boolean) {
+    super(message)
+    this.tooLarge = tooLarge
+  }
+}
 
 /** gRPC's own frame: 1 byte compressed or not, 4 bytes length, big-endian. */
 const PREFIX = 5
@@ -22,23 +32,17 @@ export class MessageReader {
     this.#take = take
   }
 
-  /** Bytes of a message that has not come whole. */
-  get pending(): number {
-    return this.#heldSize
+  /** False in the middle of a message. */
+  get isComplete(): boolean {
+    return this.#prefixSize === 0 && this.#size < 0
   }
 
-  /** Throws GrpcError. */
+  /** Throws MessageError. */
   push(piece: Uint8Array): void {
     let at = 0
     while (at < piece.length || this.#size === 0) {
       at = this.#size < 0 ? this.#readPrefix(piece, at) : this.#readBody(piece, at)
     }
-  }
-
-  /** Throws when the client ended in the middle of a message. */
-  end(): void {
-    if (this.#prefixSize > 0 || this.#size >= 0)
-      throw new GrpcError(STATUS.INTERNAL, 'the request ends inside a message')
   }
 
   #readPrefix(piece: Uint8Array, at: number): number {
@@ -47,14 +51,12 @@ export class MessageReader {
     this.#prefixSize += part.length
     if (this.#prefixSize < PREFIX) return at + part.length
     this.#prefixSize = 0
-    const [flag = 0, a = 0, b = 0, c = 0, d = 0] = this.#prefix
-    if (flag > 1) throw new GrpcError(STATUS.INTERNAL, `a message begins with ${flag}; 0 or 1 was expected`)
+    const [flag = 0] = this.#prefix
+    if (flag > 1) throw new MessageError(`a message begins with ${flag}; 0 or 1 was expected`, false)
     this.#compressed = flag === 1
-    this.#size = a * 2 ** 24 + (b << 16) + (c << 8) + d
-    if (this.#size > this.#limit) {
-      const text = `Received message larger than max (${this.#size} vs. ${this.#limit})`
-      throw new GrpcError(STATUS.RESOURCE_EXHAUSTED, text)
-    }
+    this.#size = readUint32(this.#prefix, 1)
+    if (this.#size > this.#limit)
+      throw new MessageError(`Received message larger than max (${this.#size} vs. ${this.#limit})`, true)
     return at + part.length
   }
 
@@ -75,7 +77,7 @@ export class MessageReader {
     const needed = this.#heldSize + part.length
     if (this.#held === undefined || needed > this.#held.length) {
       const room = Math.max(needed, Math.min(this.#size, Math.max(FIRST, needed * 4)))
-      const grown = Buffer.allocUnsafeSlow(room)
+      const grown = new Uint8Array(room)
       if (this.#held !== undefined) grown.set(this.#held.subarray(0, this.#heldSize))
       this.#held = grown
     }
