@@ -6,6 +6,7 @@ import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUs
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { ResponseListener, Timings } from './request.ts'
 import type { SequenceSlots } from './schedule/contract.ts'
+import type { HeaderFinder, TrafficEvent, TrafficView } from './traffic/contract.ts'
 
 export interface EngineOptions {
   readonly repositories: readonly string[]
@@ -58,6 +59,8 @@ export interface InferContext {
   readonly signal?: AbortSignal | undefined
   /** Filled while the request runs; the console's timing bar and traces read it. */
   readonly timings?: Timings | undefined
+  /** For traffic policies that go by a header. */
+  readonly headers?: HeaderFinder | undefined
   /** Models whose requests wait for this one, outermost first; none = a client's own request. */
   readonly chain?: readonly string[] | undefined
   /** Takes the error responses between others (decoupled models); without it the first of them ends the request. */
@@ -166,6 +169,19 @@ export interface Engine {
   /** Its models must have been unloaded. */
   removeRepository(root: string): void
   unload(model: string, unloadDependents: boolean): Promise<void>
+
+  /** The version that a label stands for (superset); a label is accepted wherever a version is. */
+  findLabel(model: string, label: string): string | undefined
+  /** How requests without a version are spread over a model's versions; undefined = the highest ready one takes them. */
+  traffic(model: string): TrafficView | undefined
+  /**
+   * Writes a policy (docs/traffic.md) into the model's repository and applies it; undefined removes it. Throws INVALID_ARG with
+   * every problem, one a line; then nothing has changed.
+   */
+  setTraffic(model: string, policy: unknown): Promise<void>
+  /** Takes its requests from a version, until a policy without that is set. */
+  rollBackTraffic(model: string, version: string, reason: string): Promise<void>
+  onTraffic(listener: (event: TrafficEvent) => void): () => void
 
   /** Prometheus text 0.0.4. */
   metricsText(): Promise<string>

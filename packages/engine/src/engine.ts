@@ -35,9 +35,13 @@ import { listFiles, readConfigText } from './repository/listing.ts'
 import { openMappedSource } from './repository/local/mapped.ts'
 import { openLocalSource } from './repository/local/source.ts'
 import { Repository } from './repository/repository.ts'
+import { writeTrafficFile } from './repository/traffic-file.ts'
 import type { Flight, ResponseListener } from './request.ts'
 import type { SequenceSlots } from './schedule/contract.ts'
 import { printStartupTable } from './startup-table.ts'
+import { findVersions } from './traffic-versions.ts'
+import type { Route, TrafficEvent, TrafficView } from './traffic/contract.ts'
+import { Traffic } from './traffic/traffic.ts'
 
 /** What tests replace. */
 export interface EngineParts {
@@ -58,6 +62,7 @@ class ServingEngine implements Engine {
   readonly #loads = new NestedLoads()
   readonly #findBackend: (name: string) => Promise<Backend>
   readonly #cache: ResponseCache
+  readonly #traffic: Traffic
   #stopped: Promise<boolean> | undefined = undefined
 
   constructor(options: EngineOptions, parts: EngineParts) {
@@ -86,10 +91,17 @@ class ServingEngine implements Engine {
       limiter: options.rateLimit === 'execution_count' ? new RateLimiter(options.rateLimitResources ?? []) : undefined,
     })
     const configs = createConfigReader(autoComplete)
+    this.#traffic = new Traffic({
+      log,
+      versions: (model) => findVersions(this.#repository.registry, model),
+      write: (model, text) => this.#writeTraffic(model, text),
+    })
+    this.#metrics.traffic = () => this.#traffic.views()
     this.#repository = new Repository(options, {
       sources: this.#sources,
       configs,
       builder: this.#noteMade(builder),
+      traffic: this.#traffic,
       log,
     })
   }
@@ -103,7 +115,8 @@ class ServingEngine implements Engine {
     const repository = this.#repository
     const loads = this.#loads
     return createCalls({
-      find: (model, version) => repository.registry.find(model, version),
+      find: (model, version) => repository.registry.find(model, this.#traffic.nameVersion(model, version)),
+      route: (request) => this.#traffic.route(request, undefined),
       load: (model, override) => {
         if (!loads.isMaking(caller)) return repository.load(model, override)
         return loads.waiting(caller, model, () => repository.loadWithin(model, override))
@@ -137,6 +150,7 @@ class ServingEngine implements Engine {
     repository.halt()
     const live = () => [...repository.live]
     const done = await drainAndClose({ log: this.#options.log, budget, live, close: () => repository.close() })
+    await this.#traffic.settle()
     await this.#cache.close()
     this.#metrics.close()
     return done
@@ -183,7 +197,7 @@ class ServingEngine implements Engine {
 
   #find(model: string, version: string): LoadedVersion {
     if (this.phase === 'starting') throw new ConchError('UNAVAILABLE', 'Server not ready')
-    return this.#repository.registry.find(model, version)
+    return this.#repository.registry.find(model, this.#traffic.nameVersion(model, version))
   }
 
   metadata(model: string, version: string): ModelMetadata {
@@ -220,29 +234,60 @@ class ServingEngine implements Engine {
   infer(request: InferRequest, context?: InferContext): Promise<InferResponse> {
     let flight: Flight
     let lease: Lease | undefined
+    let route: Route | undefined
     try {
-      const version = this.#find(request.model, request.version)
+      route = this.#traffic.route(request, context?.headers)
+      const version = this.#find(request.model, route?.version ?? request.version)
       lease = this.memory.lend(request)
       flight = version.begin(request, context, undefined)
     } catch (error) {
+      route?.refused(error)
       lease?.end()
       return Promise.reject(error as Error)
     }
     // Without a listener a flight that succeeds has its one response.
-    const response = flight.wait() as Promise<InferResponse>
+    const response = (route === undefined ? flight.wait() : route.follow(flight)) as Promise<InferResponse>
     if (lease === undefined) return response
     return deliverOnce(lease, response)
   }
 
   async stream(request: InferRequest, onResponse: ResponseListener, context?: InferContext): Promise<void> {
-    const version = this.#find(request.model, request.version)
+    const route = this.#traffic.route(request, context?.headers)
+    const version = this.#find(request.model, route?.version ?? request.version)
     const lease = this.memory.lend(request)
     const take = lease === undefined ? onResponse : deliverTo(lease, onResponse)
     try {
-      await version.begin(request, context, take).wait()
+      if (route === undefined) await version.begin(request, context, take).wait()
+      else await route.stream(() => version.begin(request, context, route.listen(take)))
     } finally {
       lease?.end()
     }
+  }
+
+  findLabel(model: string, label: string): string | undefined {
+    return this.#traffic.findLabel(model, label)
+  }
+
+  traffic(model: string): TrafficView | undefined {
+    return this.#traffic.view(model)
+  }
+
+  setTraffic(model: string, policy: unknown): Promise<void> {
+    return this.#traffic.set(model, policy)
+  }
+
+  rollBackTraffic(model: string, version: string, reason: string): Promise<void> {
+    return this.#traffic.rollBack(model, version, { by: 'call', reason })
+  }
+
+  onTraffic(listener: (event: TrafficEvent) => void): () => void {
+    return this.#traffic.listen(listener)
+  }
+
+  async #writeTraffic(model: string, text: string | undefined): Promise<void> {
+    const [found] = await this.#repository.find(model)
+    if (found === undefined) throw new ConchError('NOT_FOUND', `model '${model}' is in no model repository`)
+    await writeTrafficFile(found.model, text)
   }
 
   index(readyOnly: boolean): Promise<readonly IndexEntry[]> {

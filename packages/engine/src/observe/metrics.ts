@@ -20,6 +20,8 @@ import { Recorder } from './recorder.ts'
 import type { Observer } from './recorder.ts'
 import { FailureSeries, Series } from './series.ts'
 import type { Labels } from './series.ts'
+import { trafficFamilies } from './traffic-families.ts'
+import type { TrafficView } from '../traffic/contract.ts'
 
 const FIRST_RESPONSE = 'nv_inference_first_response_histogram_ms'
 const FIRST_RESPONSE_MS = [100, 500, 2000, 5000]
@@ -95,6 +97,8 @@ export class Metrics {
   readonly #log: (level: LogLevel, text: string) => void
   /** What a response cache in memory counts; undefined when there is none. */
   cacheNumbers: () => CacheNumbers | undefined = () => undefined
+  /** Policies that spread requests over versions. */
+  traffic: () => readonly TrafficView[] = () => []
   readonly #custom = new CustomMetrics()
 
   constructor(options: MetricsOptions) {
@@ -165,6 +169,7 @@ export class Metrics {
       ...gpuFamilies(this.#gpus?.loads ?? []),
       ...machineFamilies(this.#machine?.load),
       ...storeFamilies(this.cacheNumbers()),
+      ...trafficFamilies(this.traffic()),
       ...(await readProcessFamilies(this.#options.processes?.() ?? [])),
       ...histogramFamilies(readings),
       ...(await this.#summaryFamilies()),

@@ -113,6 +113,12 @@ export interface ConfigReader {
   complete(written: WrittenConfig, model: string, files: readonly string[]): ModelConfig
 }
 
+/** Follows the traffic policies that lie beside the models. */
+export interface TrafficReader {
+  /** Takes what a model's file holds now. Throws when that is no policy: then the model is not loaded. */
+  take(model: string, read: () => Promise<string | undefined>): Promise<void>
+}
+
 /** Something happened to a model version; the console's list and its log follow these. */
 export interface LifecycleEvent {
   readonly model: string

@@ -1,16 +1,18 @@
 import { ConchError } from '@conch/protocol'
 import type { Log } from '../observe/contract.ts'
 import { isSegment, printPath } from './contain.ts'
-import type { ServedVersion } from './contract.ts'
+import type { ServedVersion, TrafficReader } from './contract.ts'
 import { writePrivateDirectory } from './override.ts'
 import type { Found, Polled, Poller } from './polled.ts'
 import { messageOf } from './reason.ts'
 import type { Registry } from './registry.ts'
+import { readTrafficFile } from './traffic-file.ts'
 
 export interface ReadingParts<V extends ServedVersion> {
   readonly poller: Poller
   readonly registry: Registry<V>
   readonly log: Log
+  readonly traffic?: TrafficReader | undefined
   /** While polling, one reason is logged once and not with every poll. */
   readonly polls: boolean
 }
@@ -31,7 +33,12 @@ export class Reading<V extends ServedVersion> {
       if (found.length === 0) {
         throw new ConchError('NOT_FOUND', `failed to poll model '${model}': model not found in any model repository.`)
       }
-      if (found.length === 1 || registry.namespacing) return found
+      const [only] = found
+      if (found.length === 1 && only !== undefined) {
+        await this.#parts.traffic?.take(model, () => readTrafficFile(only.model))
+        return found
+      }
+      if (registry.namespacing) return found
       const where = found.map(({ source }) => source.name).join(', ')
       const text = `failed to poll model '${model}': not unique across all model repositories`
       throw new ConchError('ALREADY_EXISTS', `${text} (${where})`)

@@ -29,6 +29,16 @@ export class Registry<V extends ServedVersion> {
     throw new ConchError('UNAVAILABLE', `${UNKNOWN}'${model}' version ${version} is not at ready state`)
   }
 
+  /** Whether this very version would answer. */
+  serves(model: string, version: string): boolean {
+    return this.named(model).some((record) => record.versions.get(version)?.state === 'READY')
+  }
+
+  /** The highest version of a model that is READY. */
+  latest(model: string): V | undefined {
+    return this.named(model)[0]?.latest
+  }
+
   #only(model: string): ModelRecord<V> {
     const records = this.#models.get(model)
     const first = records?.[0]

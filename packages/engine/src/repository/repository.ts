@@ -1,7 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { Log } from '../observe/contract.ts'
 import { isModified } from './changes.ts'
-import type { ConfigReader, IndexEntry, ServedVersion, Source, VersionBuilder } from './contract.ts'
+import type { ConfigReader, IndexEntry, ServedVersion, Source, TrafficReader, VersionBuilder } from './contract.ts'
 import { Ensembles, orderSteps } from './ensembles.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { Poller } from './polled.ts'
@@ -31,6 +31,7 @@ export interface RepositoryParts<V extends ServedVersion> {
   readonly sources: readonly Source[]
   readonly configs: ConfigReader
   readonly builder: VersionBuilder<V>
+  readonly traffic?: TrafficReader
   readonly log: Log
 }
 
@@ -55,14 +56,14 @@ export class Repository<V extends ServedVersion> {
   #stopped = false
 
   constructor(options: RepositoryOptions, parts: RepositoryParts<V>) {
-    const { builder, log } = parts
+    const { builder, traffic, log } = parts
     this.registry = new Registry<V>(options.namespacing)
     this.#ensembles = new Ensembles(this.registry, builder)
     this.#options = options
     this.#log = log
     this.#poller = new Poller(parts)
     const polls = options.controlMode === 'poll'
-    this.#reading = new Reading({ poller: this.#poller, registry: this.registry, log, polls })
+    this.#reading = new Reading({ poller: this.#poller, registry: this.registry, log, traffic, polls })
     const limit = new Limit(options.loadThreads)
     this.#limit = limit
     this.#lifecycle = new Lifecycle({ registry: this.registry, builder, log, limit, retries: options.loadRetries })

@@ -27,7 +27,7 @@ function readShadow(root: FieldReader, name: VersionReader): ShadowRules | undef
   const absolute = tolerance?.number('absolute', any) ?? 0
   const relative = tolerance?.number('relative', any) ?? 0
   const maxInflight = reader.number('max_inflight', { min: 1, max: 256, fallback: 8, whole: true }) ?? 8
-  const size = { min: 1, max: 64 * MEGABYTE, fallback: 4 * MEGABYTE, whole: true }
+  const size = { min: 1, max: 64 * MEGABYTE, fallback: MEGABYTE, whole: true }
   const maxBytes = reader.number('max_bytes', size) ?? size.fallback
   return version && { ...version, percent, absolute, relative, maxInflight, maxBytes }
 }

@@ -5,6 +5,7 @@ import { ConchError } from '@conch/protocol'
 import { isInside, isSegment, printPath, resolveInside } from '../contain.ts'
 import type { FetchedModel, Source } from '../contract.ts'
 import { explainIo } from '../explain-io.ts'
+import { isTrafficFile } from '../traffic-file.ts'
 import { isVersion } from '../versions.ts'
 
 /** Bounds of one model's tree: a repository that points at a whole disk must not hang the server. */
@@ -71,7 +72,7 @@ class LocalSource implements Source {
     let other = 0n
     for (const entry of await walk.read('')) {
       const { name } = entry
-      if (name === 'configs' || name === 'config.pbtxt') continue
+      if (name === 'configs' || name === 'config.pbtxt' || isTrafficFile(name)) continue
       const newest = await walk.newest(name, 1)
       const folder = await mayBeVersion(directory, entry)
       if (folder) folders.push(name)
