@@ -37,7 +37,8 @@ const ARRAYS = {
 export function viewElements(datatype: Datatype, data: Uint8Array): Elements {
   const ArrayType = ARRAYS[datatype]
   const width = BYTE_SIZE[datatype] || 1
-  const aligned = data.byteOffset % width === 0 ? data : data.slice()
+  // Not `slice`: that of a Node Buffer does not copy.
+  const aligned = data.byteOffset % width === 0 ? data : new Uint8Array(data)
   return new ArrayType(aligned.buffer as ArrayBuffer, aligned.byteOffset, Math.floor(aligned.byteLength / width))
 }
 

@@ -56,6 +56,7 @@ export class HttpClient implements InferenceClient {
   readonly #headers: Readonly<Record<string, string>>
   readonly #transport: HttpTransport
   readonly #reader = new ResponseReader()
+  #known: { headerLength: number; headers: PreparedInfer['headers'] } = { headerLength: -1, headers: {} }
 
   /** `url` as in `http://127.0.0.1:8000`; a path in it is put before every path. */
   constructor(url: string | URL, options: HttpOptions = {}) {
@@ -73,17 +74,23 @@ export class HttpClient implements InferenceClient {
   prepare(model: string, call: InferCall, { format = 'binary' }: HttpInferOptions = {}): PreparedInfer {
     const binary = format === 'binary'
     const { json: head, parts, headerLength } = encodeRequestBody(toRequest(model, call, binary), binary)
-    const body = [head, ...parts]
-    if (headerLength === undefined) return { path: inferPath(model, call.version), headers: JSON_TYPE, body }
-    const headers = {
-      'content-type': 'application/octet-stream',
-      'inference-header-content-length': String(headerLength),
-    }
-    return { path: inferPath(model, call.version), headers, body }
+    const path = this.#base + inferPath(model, call.version)
+    return { path, headers: this.#inferHeaders(headerLength), body: [head, ...parts] }
   }
 
   inferPrepared(prepared: PreparedInfer, options: HttpInferOptions = {}): Promise<InferResult> {
     return this.#attempt(options, (signal) => this.#infer(prepared, options, signal))
+  }
+
+  /** The same object for the same headers: transports may then write them once. */
+  #inferHeaders(headerLength: number | undefined): PreparedInfer['headers'] {
+    if (headerLength === undefined) return { ...this.#headers, ...JSON_TYPE }
+    if (this.#known.headerLength !== headerLength) {
+      const length = String(headerLength)
+      const headers = { ...this.#headers, ...BINARY_TYPE, 'inference-header-content-length': length }
+      this.#known = { headerLength, headers }
+    }
+    return this.#known.headers
   }
 
   async #infer(
@@ -91,18 +98,13 @@ export class HttpClient implements InferenceClient {
     options: HttpInferOptions,
     signal: AbortSignal | undefined,
   ): Promise<InferResult> {
-    const { requestCompression: compression, responseCompression } = options
+    const { requestCompression: compression, responseCompression, headers } = options
     const body = compression === undefined ? prepared.body : await compressBody(prepared.body, compression)
+    const isPlain = compression === undefined && responseCompression === undefined && headers === undefined
     const answer = await this.#transport.send({
       method: 'POST',
-      path: this.#base + prepared.path,
-      headers: {
-        ...this.#headers,
-        ...prepared.headers,
-        ...(compression === undefined ? undefined : { 'content-encoding': compression }),
-        ...(responseCompression === undefined ? undefined : { 'accept-encoding': responseCompression }),
-        ...options.headers,
-      },
+      path: prepared.path,
+      headers: isPlain ? prepared.headers : addHeaders(prepared.headers, options),
       body,
       signal,
     })
@@ -255,5 +257,18 @@ export class HttpClient implements InferenceClient {
   }
 }
 
+function addHeaders(
+  prepared: PreparedInfer['headers'],
+  { requestCompression, responseCompression, headers }: HttpInferOptions,
+): PreparedInfer['headers'] {
+  return {
+    ...prepared,
+    ...(requestCompression === undefined ? undefined : { 'content-encoding': requestCompression }),
+    ...(responseCompression === undefined ? undefined : { 'accept-encoding': responseCompression }),
+    ...headers,
+  }
+}
+
+const BINARY_TYPE = { 'content-type': 'application/octet-stream' } as const
 const JSON_TYPE = { 'content-type': 'application/json' } as const
 const EMPTY = new Uint8Array(0)

@@ -47,7 +47,7 @@ export class ResponseReader {
     if (this.#head !== undefined && isEqual(json, this.#json)) return cutOutputs(this.#head, body, end)
     const head = readHead(json)
     if (headerLength !== undefined && json.length <= LONGEST && head.outputs.every((output) => output.binary)) {
-      this.#json = json.slice()
+      this.#json = new Uint8Array(json)
       this.#head = head
     }
     return cutOutputs(head, body, end)
