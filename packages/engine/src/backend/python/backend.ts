@@ -1,3 +1,4 @@
+import { ConchError } from '@conch/protocol'
 import type { ModelConfig } from '@conch/protocol'
 import type { Backend, BackendContext, BackendModel, InstanceSpec } from '../contract.ts'
 import { mayComplete, readCompleted } from './complete-config.ts'
@@ -59,12 +60,20 @@ async function completeConfig(config: ModelConfig, context: PythonContext): Prom
 
 async function loadModel(config: ModelConfig, context: PythonContext): Promise<BackendModel> {
   const settings = readPythonSettings(context.settings)
+  checkInputPlace(config)
   const file = await context.source.locate(config, context)
   const environment = await prepare(config, context)
   return {
     createInstance: (spec) => createInstance({ config, context, settings, file, environment }, spec),
     close: () => Promise.resolve(),
   }
+}
+
+/** Tensors are in the processor's memory whatever it says; a word that it does not know is refused as in the original. */
+function checkInputPlace({ parameters }: ModelConfig): void {
+  const value = parameters['FORCE_CPU_ONLY_INPUT_TENSORS']?.string_value
+  if (value === undefined || value === 'yes' || value === 'no') return
+  throw new ConchError('UNSUPPORTED', `Incorrect value for FORCE_CPU_ONLY_INPUT_TENSORS: ${value}'`)
 }
 
 interface LoadedModel {

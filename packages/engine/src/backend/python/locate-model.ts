@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import type { ModelConfig } from '@conch/protocol'
 import type { BackendContext } from '../contract.ts'
+import { FORBIDDEN } from './settings.ts'
 
 const DEFAULT_NAME = 'model.py'
-/** What the original's launcher cannot put on a command line (python backend §1). */
-const FORBIDDEN = /[;|&$`<>()[\]{}\\"'*?~#!]/
-
 /** The version's Python file. Throws at once when there is none: the original waits for a process that never starts. */
 export async function locateModel(config: ModelConfig, context: BackendContext): Promise<string> {
   checkName(config.name)

@@ -35,6 +35,7 @@ it.each([
   ['stub-timeout-seconds', '-1', "stub-timeout-seconds can't be smaller than or equal to zero."],
   ['thread-pool-size', '0', "thread-pool-size can't be less than 1."],
   ['shm-region-prefix-name', '', 'shm-region-prefix-name must at least contain one character.'],
+  ['shm-region-prefix-name', 'a;b', 'Invalid shared memory region name: contains invalid characters'],
   ['thread-pool-size', 'many', 'stol'],
   ['shm_message_queue_size', '99999999999999999999', 'stol'],
   ['execution-timeout-seconds', '-1', "execution-timeout-seconds can't be smaller than zero."],

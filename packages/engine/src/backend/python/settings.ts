@@ -10,6 +10,9 @@ export interface PythonSettings {
   readonly executionTimeout: number
 }
 
+/** What the original cannot put on a command line: in names of models, instances and regions (python backend §1). */
+export const FORBIDDEN = /[;|&$`<>()[\]{}\\"'*?~#!]/
+
 const MEBIBYTE = 1024 * 1024
 
 /** `--backend-config=python,…`. Throws the original's texts. Settings of other names are left to others. */
@@ -24,9 +27,9 @@ export function readPythonSettings(settings: Readonly<Record<string, string>>): 
   if (stubTimeout <= 0) refuse("stub-timeout-seconds can't be smaller than or equal to zero.")
   // Memory files have no names and calls wait on no thread: these are only checked.
   if (read('thread-pool-size', 32) < 1) refuse("thread-pool-size can't be less than 1.")
-  if (settings['shm-region-prefix-name'] === '') {
-    refuse('shm-region-prefix-name must at least contain one character.')
-  }
+  const prefix = settings['shm-region-prefix-name'] ?? 'conch'
+  if (prefix === '') refuse('shm-region-prefix-name must at least contain one character.')
+  if (FORBIDDEN.test(prefix)) refuse('Invalid shared memory region name: contains invalid characters')
   read('shm_message_queue_size', 1_000)
   const executionTimeout = 1_000 * read('execution-timeout-seconds', 0)
   if (executionTimeout < 0) refuse("execution-timeout-seconds can't be smaller than zero.")
