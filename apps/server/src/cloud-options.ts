@@ -1,4 +1,5 @@
 import { UsageError } from './command-line.ts'
+import { defaultAddress } from './option-values.ts'
 import type { Environment, Values } from './option-values.ts'
 
 /** A platform's port beside the others. */
@@ -33,7 +34,7 @@ export function parseSageMaker(values: Values, env: Environment): CloudOptions &
   }
   return {
     enabled,
-    address: values.text('sagemaker-address', values.text('http-address', '0.0.0.0')),
+    address: values.text('sagemaker-address', defaultAddress(values)),
     port,
     pingMode: env['SAGEMAKER_TRITON_PING_MODE'] === 'live' ? 'live' : 'ready',
     defaultModel: env['SAGEMAKER_TRITON_DEFAULT_MODEL_NAME'] ?? 'unspecified_SAGEMAKER_TRITON_DEFAULT_MODEL_NAME',
@@ -51,7 +52,7 @@ export function parseVertex(values: Values, env: Environment, enabled: boolean):
   const port = env['AIP_HTTP_PORT'] === undefined ? 8080 : Number(env['AIP_HTTP_PORT'])
   return {
     enabled: values.bool('allow-vertex-ai', enabled),
-    address: values.text('vertex-ai-address', values.text('http-address', '0.0.0.0')),
+    address: values.text('vertex-ai-address', defaultAddress(values)),
     port: values.int('vertex-ai-port', port),
     predictRoute: env['AIP_PREDICT_ROUTE'],
     healthRoute: env['AIP_HEALTH_ROUTE'],

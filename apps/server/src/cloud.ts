@@ -11,7 +11,11 @@ type Shared = Omit<HttpDependencies, 'options' | 'door'>
 /** The port of SageMaker (reference: cloud §A). */
 export function startSageMaker(shared: Shared, { http, sagemaker }: ServeOptions): Promise<HttpFace> {
   const { address, port } = sagemaker
-  return startHttp({ ...shared, options: { ...http, address, port }, door: createSageMakerDoor(sagemaker) })
+  return startHttp({
+    ...shared,
+    options: { ...http, address, port, tls: undefined },
+    door: createSageMakerDoor(sagemaker),
+  })
 }
 
 /** The port of Vertex AI (reference: cloud §B). Throws when the platform's settings or the default model are missing. */
@@ -21,7 +25,7 @@ export async function startVertex(shared: Shared, { http, vertex }: ServeOptions
   if (healthRoute === undefined) throw undefinedRoute('AIP_HEALTH_ROUTE')
   const defaultModel = await findDefault(shared.engine, vertex.defaultModel)
   const door = createVertexDoor({ predictRoute, healthRoute, defaultModel })
-  return startHttp({ ...shared, options: { ...http, address, port }, door })
+  return startHttp({ ...shared, options: { ...http, address, port, tls: undefined }, door })
 }
 
 function undefinedRoute(name: string): ConchError {

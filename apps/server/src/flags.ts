@@ -52,7 +52,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   HTTP: [
     ['allow-http', 'bool', 'Listen for HTTP. Default: true.'],
-    ['http-address', 'text', 'Address to listen on. Default: 0.0.0.0.'],
+    ['http-address', 'text', 'Address to listen on, or unix:<path>. Default: 0.0.0.0.'],
     ['http-port', 'int', 'Port to listen on. Default: 8000.'],
     ['reuse-http-port', 'bool', 'Share the port with other servers that set this too. Default: false.'],
     ['http-header-forward-pattern', 'text', 'Headers whose name matches this expression become request parameters.'],
@@ -62,7 +62,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   GRPC: [
     ['allow-grpc', 'bool', 'Listen for gRPC. Default: true.'],
-    ['grpc-address', 'text', 'Address to listen on. Default: 0.0.0.0.'],
+    ['grpc-address', 'text', 'Address to listen on, or unix:<path>. Default: 0.0.0.0.'],
     ['grpc-port', 'int', 'Port to listen on. Default: 8001.'],
     ['reuse-grpc-port', 'bool', 'Share the port with other servers that set this too. Default: false.'],
     ['grpc-header-forward-pattern', 'text', 'Metadata whose key matches becomes request parameters.'],
@@ -168,6 +168,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       'Most bytes that the bodies of all HTTP requests in flight take together; more get 503. Default: half of the memory.',
     ],
     ['http-cors-origin', 'text*', 'Web origin that may call the HTTP port from a browser; "*" means any. Repeatable.'],
+    ['http-use-ssl', 'bool', 'Serve HTTP over TLS. Default: false.'],
+    ['http-use-ssl-mutual', 'bool', 'Serve HTTP over TLS and ask clients for a certificate. Default: false.'],
+    ['http-server-cert', 'text', 'PEM certificate of the HTTP port.'],
+    ['http-server-key', 'text', 'PEM key of the HTTP port.'],
+    ['http-root-cert', 'text', 'PEM root certificate that clients of the HTTP port must come from.'],
     [
       'http-client-errors',
       'text',

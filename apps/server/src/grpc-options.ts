@@ -1,6 +1,8 @@
 import type { Values } from './option-values.ts'
 import { checkGrpc, parseRestrictions } from './settings.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
+import { parseTls } from './tls.ts'
+import type { TlsFiles } from './tls.ts'
 
 export interface GrpcOptions {
   readonly enabled: boolean
@@ -12,9 +14,8 @@ export interface GrpcOptions {
   readonly restricted: ReadonlyMap<ApiGroup, Restriction>
   /** Of the answers of inferences; undefined = none. */
   readonly compression: 'low' | 'medium' | 'high' | undefined
-  /** Paths of PEM files, '' = none. */
-  readonly tls:
-    { readonly cert: string; readonly key: string; readonly root: string; readonly mutual: boolean } | undefined
+  /** Undefined = plain HTTP/2. */
+  readonly tls: TlsFiles | undefined
   /** Keep-alive, milliseconds; Infinity = never. */
   readonly pings: {
     readonly time: number
@@ -30,8 +31,6 @@ export interface GrpcOptions {
 export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
   const level = values.text('grpc-infer-response-compression-level', 'none')
   checkGrpc(values.int('grpc-infer-thread-count', 2), level)
-  const mutual = values.bool('grpc-use-ssl-mutual', false)
-  const file = (flag: string) => values.text(flag, '')
   const age = (flag: string) => (values.has(flag) ? values.int(flag, 0) : undefined)
   return {
     enabled: values.bool('allow-grpc', enabled),
@@ -41,10 +40,7 @@ export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
     forwardPattern: values.text('grpc-header-forward-pattern', ''),
     restricted: parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol'),
     compression: level === 'low' || level === 'medium' || level === 'high' ? level : undefined,
-    tls:
-      mutual || values.bool('grpc-use-ssl', false)
-        ? { cert: file('grpc-server-cert'), key: file('grpc-server-key'), root: file('grpc-root-cert'), mutual }
-        : undefined,
+    tls: parseTls(values, 'grpc'),
     pings: {
       time: values.int('grpc-keepalive-time', 7_200_000),
       timeout: values.int('grpc-keepalive-timeout', 20_000),

@@ -3,6 +3,12 @@ import type { Given } from './command-line.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** Where the ports beside HTTP listen unless told otherwise. A unix socket is HTTP's alone; then they stay on the machine too. */
+export function defaultAddress(values: Values): string {
+  const address = values.text('http-address', '0.0.0.0')
+  return address.startsWith('unix:') ? '127.0.0.1' : address
+}
+
 /** Typed look-ups in what was given. */
 export class Values {
   readonly given: Given

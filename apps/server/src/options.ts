@@ -7,7 +7,7 @@ import { parseSageMaker, parseVertex } from './cloud-options.ts'
 import type { CloudOptions, SageMaker, Vertex } from './cloud-options.ts'
 import { parseGrpc } from './grpc-options.ts'
 import type { GrpcOptions } from './grpc-options.ts'
-import { Values } from './option-values.ts'
+import { defaultAddress, Values } from './option-values.ts'
 import type { Environment } from './option-values.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
 import {
@@ -23,6 +23,8 @@ import type { CacheChoice } from './cache-settings.ts'
 import { checkPorts } from './ports.ts'
 import { parseRateLimit, parseResources } from './rate-limit-settings.ts'
 import type { ResourceLimit } from './rate-limit-settings.ts'
+import { parseTls } from './tls.ts'
+import type { TlsFiles } from './tls.ts'
 
 export interface LogOptions {
   readonly verbose: number
@@ -54,6 +56,8 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[]
   /** Superset: 400 instead of the recorded 500 for malformed JSON, 415 instead of 501 for an unknown encoding. */
   readonly properClientErrors: boolean
+  /** Superset; undefined = plain HTTP. */
+  readonly tls: TlsFiles | undefined
 }
 
 export interface MetricsOptions {
@@ -245,6 +249,7 @@ function parseHttp(values: Values, enabled: boolean): HttpOptions {
     restricted: parseRestrictions('http-restricted-api', values.all('http-restricted-api'), 'api'),
     corsOrigins: values.all('http-cors-origin').map((origin) => origin.replace(/\/$/, '')),
     properClientErrors: clientErrors === '400',
+    tls: parseTls(values, 'http'),
   }
 }
 
@@ -261,7 +266,7 @@ function parseMetrics(values: Values, env: Environment): MetricsOptions {
   const settings = values.all('metrics-config').map(parseMetricsSetting)
   return {
     enabled,
-    address: values.text('metrics-address', values.text('http-address', '0.0.0.0')),
+    address: values.text('metrics-address', defaultAddress(values)),
     port: values.int('metrics-port', 8002),
     cpu: enabled && values.bool('allow-cpu-metrics', true),
     gpu: enabled && values.bool('allow-gpu-metrics', true) && (env['TRITON_SERVER_CPU_ONLY'] ?? '') === '',

@@ -33,12 +33,18 @@ export function checkPorts(doors: Doors, command: 'serve' | 'up'): void {
     }
     const twin = open
       .slice(0, i)
-      .find((other) => other.address === door.address && other.port === door.port && door.port !== 0)
+      .find(
+        (other) => other.address === door.address && (isUnix(door) || (other.port === door.port && door.port !== 0)),
+      )
     if (twin) {
       throw new UsageError(
         '',
-        `The server cannot listen to ${twin.name} requests and ${door.name} requests at the same address and port ${door.address}:${door.port}`,
+        `The server cannot listen to ${twin.name} requests and ${door.name} requests at the same address and port ${isUnix(door) ? door.address : `${door.address}:${door.port}`}`,
       )
     }
   })
+}
+
+function isUnix({ address }: { readonly address: string }): boolean {
+  return address.startsWith('unix:')
 }

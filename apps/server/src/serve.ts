@@ -7,6 +7,7 @@ import type { GrpcFace } from './grpc/listener.ts'
 import { startHttp } from './http/listener.ts'
 import type { HttpFace } from './http/listener.ts'
 import { IdleCollector } from './idle-collector.ts'
+import { parseUnixPath } from './listen.ts'
 import { ServerLog } from './log.ts'
 import { startMetrics } from './metrics/listener.ts'
 import type { MetricsFace } from './metrics/listener.ts'
@@ -236,12 +237,15 @@ const DOORS = {
 }
 
 function explainListen(error: unknown, options: ServeOptions, service: string): string {
-  if (!(error instanceof Error) || !('code' in error)) return describe(error)
+  if (!(error instanceof Error) || error instanceof ConchError || !('code' in error)) return describe(error)
   const [kind, { address, port }] = DOORS[service as keyof typeof DOORS](options)
+  const unix = parseUnixPath(address) !== undefined
+  const place = unix ? address : `${address}:${port}`
   if (error.code === 'EADDRINUSE') {
-    return `Unavailable - Socket '${address}:${port}' already in use. Choose another one with --${kind}-port or end the process that listens there.`
+    const flag = `--${kind}-${unix ? 'address' : 'port'}`
+    return `Unavailable - Socket '${place}' already in use. Choose another one with ${flag} or end the process that listens there.`
   }
-  return `Unavailable - cannot listen on ${address}:${port} (${error.message}). See --${kind}-address and --${kind}-port.`
+  return `Unavailable - cannot listen on ${place} (${error.message}). See --${kind}-address and --${kind}-port.`
 }
 
 function fail(text: string): 1 {

@@ -1,9 +1,10 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { readFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Engine } from '@conch/engine'
 import { compileHeaderPattern } from '../header-forwarding.ts'
+import { listen } from '../listen.ts'
 import type { ServerLog } from '../log.ts'
+import { readTls } from '../tls.ts'
 import type { GrpcOptions } from '../grpc-options.ts'
 import type { TraceSettings } from '../trace-store.ts'
 import { Call } from './call.ts'
@@ -26,7 +27,7 @@ export interface GrpcDependencies {
 }
 
 export interface GrpcFace {
-  /** `host:port` as it is listened on. */
+  /** `host:port` or `unix:<path>`, as it is listened on. */
   readonly address: string
   connections(): number
   /** Refuses new connections and inferences; running calls are answered. */
@@ -60,12 +61,13 @@ export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFac
     connections.add(connection)
     if (options.maxAgeMs !== undefined) limitAge(connection, options.maxAgeMs, options.maxAgeGraceMs)
   }
-  const server = options.tls === undefined ? createServer(take) : openTls(options.tls, take)
+  const { tls } = options
+  const server =
+    tls === undefined ? createServer(take) : createTlsServer({ ...readTls(tls), ALPNProtocols: ['h2'] }, take)
   server.maxConnections = CONNECTIONS
-  await listen(server, options)
-  const { port } = server.address() as AddressInfo
+  const address = await listen(server, options)
   return {
-    address: `${options.address}:${port}`,
+    address,
     connections: () => connections.size,
     drain() {
       face.draining = true
@@ -77,21 +79,6 @@ export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFac
       return Promise.resolve()
     },
   }
-}
-
-function openTls(tls: NonNullable<GrpcOptions['tls']>, take: (socket: Socket) => void): Server {
-  const read = (path: string) => (path === '' ? undefined : readFileSync(path))
-  return createTlsServer(
-    {
-      key: read(tls.key),
-      cert: read(tls.cert),
-      ca: read(tls.root),
-      requestCert: tls.mutual,
-      rejectUnauthorized: tls.mutual,
-      ALPNProtocols: ['h2'],
-    },
-    take,
-  )
 }
 
 /** Asks a client to come back with a new connection once it is old, and insists when the grace is over. */
@@ -141,16 +128,4 @@ function findRestriction(face: Face, call: Call, { group }: Method): GrpcError |
   const header = `triton-grpc-protocol-${restriction.header}`
   if (call.header(header) === restriction.value) return undefined
   return new GrpcError(STATUS.UNAVAILABLE, `This protocol is restricted, expecting header '${header}'`)
-}
-
-function listen(server: Server, options: GrpcOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host: options.address, port: options.port, backlog: 1024, reusePort: options.reusePort }, () => {
-      server.off('error', reject)
-      // Errors of accept() (no file descriptor left, for instance) must not end the server.
-      server.on('error', () => undefined)
-      resolve()
-    })
-  })
 }

@@ -1,6 +1,6 @@
-import { createServer } from '../node-http.ts'
+import { createSecureServer, createServer } from '../node-http.ts'
 import type { Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Engine } from '@conch/engine'
 import type { ServerLog } from '../log.ts'
 import type { HttpOptions } from '../options.ts'
@@ -10,6 +10,8 @@ import { Connections } from './connection.ts'
 import type { Door, Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
 import { compileHeaderPattern } from '../header-forwarding.ts'
+import { listen } from '../listen.ts'
+import { readTls } from '../tls.ts'
 import { findHeader } from './headers.ts'
 import { InflateBudget } from './inflate-budget.ts'
 import { JsonWorkers } from './json-workers.ts'
@@ -33,7 +35,7 @@ export interface HttpDependencies {
 }
 
 export interface HttpFace {
-  /** `host:port` as it is listened on. */
+  /** `host:port` or `unix:<path>`, as it is listened on. */
   readonly address: string
   /** Connections that are open. */
   connections(): number
@@ -64,10 +66,9 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
   }
   const connections = new Connections()
   const server = openServer(face, connections)
-  await listen(server, options)
-  const { port } = server.address() as AddressInfo
+  const address = await listen(server, options)
   return {
-    address: `${options.address}:${port}`,
+    address,
     connections: () => connections.size,
     drain() {
       face.draining = true
@@ -82,17 +83,20 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
   }
 }
 
+const SETTINGS = {
+  IncomingMessage: Message,
+  maxHeaderSize: LIMITS.headerBytes,
+  headersTimeout: LIMITS.headersTimeout,
+  requestTimeout: LIMITS.requestTimeout,
+  keepAliveTimeout: LIMITS.keepAliveTimeout,
+  connectionsCheckingInterval: 5_000,
+  requireHostHeader: false,
+  noDelay: true,
+}
+
 function openServer(face: Face, connections: Connections): Server {
-  const server = createServer({
-    IncomingMessage: Message,
-    maxHeaderSize: LIMITS.headerBytes,
-    headersTimeout: LIMITS.headersTimeout,
-    requestTimeout: LIMITS.requestTimeout,
-    keepAliveTimeout: LIMITS.keepAliveTimeout,
-    connectionsCheckingInterval: 5_000,
-    requireHostHeader: false,
-    noDelay: true,
-  })
+  const { tls } = face.options
+  const server = tls === undefined ? createServer(SETTINGS) : createSecureServer({ ...SETTINGS, ...readTls(tls) })
   const take = (req: Message, res: ServerResponse, expectsContinue: boolean) => {
     const url = req.url ?? ''
     const query = url.indexOf('?')
@@ -101,7 +105,7 @@ function openServer(face: Face, connections: Connections): Server {
   }
   server.on('request', (req: Message, res: ServerResponse) => take(req, res, false))
   server.on('checkContinue', (req: Message, res: ServerResponse) => take(req, res, true))
-  server.on('connection', (socket) => connections.add(socket))
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => connections.add(socket))
   server.maxConnections = LIMITS.connections
   server.on(
     'drop',
@@ -193,16 +197,4 @@ function answerPreflight(exchange: Exchange): boolean {
   exchange.markAnswered()
   exchange.res.writeHead(204, fields).end()
   return true
-}
-
-function listen(server: Server, options: HttpOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host: options.address, port: options.port, backlog: 1024, reusePort: options.reusePort }, () => {
-      server.off('error', reject)
-      // Errors of accept() (no file descriptor left, for instance) must not end the server.
-      server.on('error', () => undefined)
-      resolve()
-    })
-  })
 }

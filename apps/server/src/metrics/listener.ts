@@ -1,7 +1,7 @@
 import { createServer, STATUS_CODES } from '../node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Engine } from '@conch/engine'
+import { listen } from '../listen.ts'
 import type { ServerLog } from '../log.ts'
 import type { MetricsOptions } from '../options.ts'
 
@@ -26,9 +26,7 @@ export async function startMetrics(engine: Engine, options: MetricsOptions, log:
     },
   )
   server.maxConnections = 1024
-  await listen(server, options)
-  const { port } = server.address() as AddressInfo
-  return { address: `${options.address}:${port}`, stop: () => close(server) }
+  return { address: await listen(server, options), stop: () => close(server) }
 }
 
 async function answer(engine: Engine, req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -50,16 +48,6 @@ function reply(res: ServerResponse, status: number, body: Uint8Array): void {
     'Content-Length': body.length,
   })
   res.end(body)
-}
-
-function listen(server: Server, options: MetricsOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host: options.address, port: options.port, backlog: 1024 }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }
 
 function close(server: Server): Promise<void> {
