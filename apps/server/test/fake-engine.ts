@@ -47,6 +47,8 @@ export function fakeEngine(overrides: Partial<Engine> = {}): Engine {
     metricsText: () => Promise.resolve('# HELP x y\n'),
     liveSamples: () => [],
     onLifecycle: () => () => undefined,
+    findLabel: () => undefined,
+    onTraffic: () => () => undefined,
     ...overrides,
   } as Engine
 }

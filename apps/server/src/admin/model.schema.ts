@@ -7,6 +7,10 @@ export const modelNameSchema = z
   .max(255)
   .refine((name) => name !== '.' && name !== '..' && !/[/\\\0]/.test(name), 'Not a model name')
 export const versionSchema = z.string().regex(/^[0-9]{1,18}$/, 'A version is a whole number')
+/** Labels come from a model's traffic policy. */
+export const versionOrLabelSchema = z
+  .string()
+  .regex(/^([0-9]{1,18}|[A-Za-z_][A-Za-z0-9_.-]{0,62})$/, 'A version is a whole number or a label')
 /** A config is a page of text, not a payload. */
 export const configTextSchema = z.string().max(1_048_576, 'At most 1 MiB')
 

@@ -6,6 +6,7 @@ import { liveRouter } from './live/router.ts'
 import { logRouter } from './log/router.ts'
 import { modelsRouter } from './models/router.ts'
 import { playgroundRouter } from './playground/router.ts'
+import { rolloutRouter } from './rollout/router.ts'
 import { router } from './trpc.ts'
 
 export const appRouter = router({
@@ -17,6 +18,7 @@ export const appRouter = router({
   log: logRouter,
   models: modelsRouter,
   playground: playgroundRouter,
+  rollout: rolloutRouter,
 })
 
 /** All that the console knows of the server. */

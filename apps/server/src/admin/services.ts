@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ServerInfo } from './account/account.schema.ts'
+import { followRollbacks } from './audit/follow-rollbacks.ts'
 import type { Services } from './context.ts'
 import { openDatabase } from './db.ts'
 import type { AdminOptions } from './admin-options.ts'
@@ -29,6 +30,7 @@ export async function openServices(
   const db = await openDatabase(dataDirectory, (text) => log.write('error', text))
   const tail = createLogTail()
   const unfollow = followLog(options, tail)
+  const unfollowRollbacks = followRollbacks(engine, db)
   const delay = monitorEventLoopDelay({ resolution: DELAY_MS })
   delay.enable()
   const live = createLiveRing({ samples: () => engine.liveSamples(), use: () => measureProcess(delay), now: Date.now })
@@ -68,6 +70,7 @@ export async function openServices(
       for (const timer of timers) clearInterval(timer)
       delay.disable()
       unfollow()
+      unfollowRollbacks()
       await db.close()
     },
   }

@@ -3,7 +3,7 @@ import type { IndexEntry } from '@conch/engine'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
 import type { Face } from './face.ts'
 import type { Fields } from './fields.ts'
-import { readVersion } from './version-text.ts'
+import { findVersion } from './version-text.ts'
 
 function checkAlive({ engine }: Face): void {
   if (engine.phase === 'exiting') throw new ConchError('UNAVAILABLE', 'Server exiting')
@@ -25,28 +25,28 @@ export async function checkHealth(face: Face): Promise<Fields> {
   return { status: (await face.engine.ready()) ? 1 : 2 }
 }
 
-export async function modelReady({ engine }: Face, request: Fields): Promise<Fields> {
-  const { name, version } = readTarget(request)
-  return { ready: await engine.modelReady(name, version) }
+export async function modelReady(face: Face, request: Fields): Promise<Fields> {
+  const { name, version } = readTarget(face, request)
+  return { ready: await face.engine.modelReady(name, version) }
 }
 
 export function serverMetadata({ id }: Face): Fields {
   return { name: id, version: PROTOCOL_VERSION, extensions: EXTENSIONS }
 }
 
-export function modelMetadata({ engine }: Face, request: Fields): Fields {
-  const { name, version } = readTarget(request)
-  return { ...engine.metadata(name, version) }
+export function modelMetadata(face: Face, request: Fields): Fields {
+  const { name, version } = readTarget(face, request)
+  return { ...face.engine.metadata(name, version) }
 }
 
-export function modelConfig({ engine }: Face, request: Fields): Fields {
-  const { name, version } = readTarget(request)
-  return { config: engine.config(name, version) }
+export function modelConfig(face: Face, request: Fields): Fields {
+  const { name, version } = readTarget(face, request)
+  return { config: face.engine.config(name, version) }
 }
 
-export function modelStatistics({ engine }: Face, request: Fields): Fields {
-  const { name, version } = readTarget(request)
-  return { model_stats: engine.statistics(name, version) }
+export function modelStatistics(face: Face, request: Fields): Fields {
+  const { name, version } = readTarget(face, request)
+  return { model_stats: face.engine.statistics(name, version) }
 }
 
 export async function repositoryIndex({ engine }: Face, request: Fields): Promise<Fields> {
@@ -95,6 +95,7 @@ function checkRepository(request: Fields): void {
   throw new ConchError('UNSUPPORTED', "'repository_name' specification is not supported")
 }
 
-function readTarget(request: Fields): { name: string; version: string } {
-  return { name: request['name'] as string, version: readVersion(request['version'] as string) }
+function readTarget({ engine }: Face, request: Fields): { name: string; version: string } {
+  const name = request['name'] as string
+  return { name, version: findVersion(engine, name, request['version'] as string) }
 }

@@ -3,7 +3,7 @@ import type { InferMessage, InferRequest, InferResponse, ParsedInfer } from '@co
 import { forwardHeaders } from '../header-forwarding.ts'
 import type { Call } from './call.ts'
 import type { Face } from './face.ts'
-import { readVersion } from './version-text.ts'
+import { findVersion } from './version-text.ts'
 
 export interface Prepared extends ParsedInfer {
   readonly decoupled: boolean
@@ -12,7 +12,7 @@ export interface Prepared extends ParsedInfer {
 /** A request of a call, judged in the original's order (reference: gRPC §4): version, model, parameters, tensors, forwarded metadata. */
 export function prepareRequest(call: Call, message: InferMessage, streams: boolean): Prepared {
   const { engine, forward } = call.face
-  const version = readVersion(message.version)
+  const version = findVersion(engine, message.model, message.version)
   const decoupled = engine.config(message.model, version).model_transaction_policy?.decoupled === true
   if (decoupled && !streams) {
     throw new ConchError('UNSUPPORTED', "ModelInfer RPC doesn't support models with decoupled transaction policy")

@@ -2,6 +2,17 @@ import { ConchError } from '@conch/protocol'
 
 const LONG = /^\s*([+-]?\d+)/
 
+/** Where a model's labels are looked up. */
+interface Labels {
+  findLabel(model: string, label: string): string | undefined
+}
+
+/** Superset: a label that the model has stands for its version (docs/traffic.md). Everything else is read as ever. */
+export function findVersion(labels: Labels, model: string, text: string): string {
+  const isLabel = text !== '' && /^[A-Za-z_]/.test(text)
+  return (isLabel ? labels.findLabel(model, text) : undefined) ?? readVersion(text)
+}
+
 /**
  * A version as the original reads it (C's `stol`): '' and -1 are the latest, what follows the digits is ignored.
  * Throws INVALID_ARG with its text.

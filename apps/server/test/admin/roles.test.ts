@@ -38,6 +38,10 @@ const ROLES: Record<string, string> = {
   'playground.infer': 'operator',
   'playground.stream': 'operator',
   'playground.example': 'viewer',
+  'rollout.get': 'viewer',
+  'rollout.check': 'viewer',
+  'rollout.set': 'operator',
+  'rollout.rollBack': 'operator',
 }
 const ORDER = ['viewer', 'operator', 'editor', 'admin']
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { modelNameSchema, versionSchema, type PythonFailure } from '../model.schema.ts'
+import { modelNameSchema, versionOrLabelSchema, type PythonFailure } from '../model.schema.ts'
 
-export const exampleSchema = z.strictObject({ model: modelNameSchema, version: versionSchema.optional() })
+export const exampleSchema = z.strictObject({ model: modelNameSchema, version: versionOrLabelSchema.optional() })
 export const inferSchema = z.strictObject({
   model: modelNameSchema,
-  version: versionSchema.optional(),
+  version: versionOrLabelSchema.optional(),
   /** JSON text of a KServe v2 request body, not parsed by the browser: numbers stay exact. */
   request: z.string().max(33_554_432, 'At most 32 MiB'),
 })

@@ -63,6 +63,7 @@ const OF_MEMORY = new Map<string, Route>([
 
 const MODELS = '/v2/models/'
 const VERSION = /^\/versions\/([0-9]+)(?=\/|$)/
+const LABEL = /^\/versions\/([A-Za-z_][A-Za-z0-9_.-]{0,62})(?=\/|$)/
 /** Versions are numbers there: `01` is 1. */
 const LEADING_ZEROS = /^0+(?=[0-9])/
 const REPOSITORY = /^\/v2\/repository(?:\/([^/]+))?\/(?:(index)|models\/([^/]+)\/(load|unload))$/
@@ -95,8 +96,21 @@ function findModelRoute(exchange: Exchange): Route | undefined {
   const plainRoute = OF_MODEL.get(rest)
   if (plainRoute) return plainRoute
   const version = VERSION.exec(rest)
-  if (!version) return undefined
+  if (!version) return findLabelRoute(exchange, rest)
   exchange.version = (version[1] ?? '').replace(LEADING_ZEROS, '')
-  const tail = rest.slice(version[0].length)
+  return findVersionRoute(rest.slice(version[0].length))
+}
+
+function findVersionRoute(tail: string): Route | undefined {
   return tail === '/trace/setting' ? undefined : OF_MODEL.get(tail)
+}
+
+/** Superset: a label that the model has (docs/traffic.md) stands for its version; any other path is unknown, as ever. */
+function findLabelRoute(exchange: Exchange, rest: string): Route | undefined {
+  const label = LABEL.exec(rest)
+  if (!label) return undefined
+  const version = exchange.face.engine.findLabel(exchange.model, label[1] ?? '')
+  if (version === undefined) return undefined
+  exchange.version = version
+  return findVersionRoute(rest.slice(label[0].length))
 }
