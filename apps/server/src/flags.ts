@@ -14,7 +14,6 @@ export interface Flag {
 
 type Row = readonly [name: string, kind: string, help: string, idle?: string]
 
-const TRACE = 'request traces come with a later release'
 const GPU = 'this server has no GPU memory of its own to manage'
 const PLUGIN = 'caches and agents are built in, not loaded from a directory'
 
@@ -113,7 +112,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['metrics-interval-ms', 'float', 'Milliseconds between collections. Default: 2000.'],
     ['metrics-config', 'text*', '<setting>=<value>, e.g. summary_latencies=true. Repeatable.'],
   ],
-  Tracing: [['trace-config', 'text*', '<mode>,<setting>=<value> or <setting>=<value>. Repeatable.', TRACE]],
+  Tracing: [['trace-config', 'text*', '<mode>,<setting>=<value> or <setting>=<value>. Repeatable.']],
   Backend: [
     [
       'backend-directory',
@@ -155,11 +154,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   Deprecated: [
     ['strict-model-config', 'bool', 'Use --disable-auto-complete-config.'],
     ['response-cache-byte-size', 'int', 'Use --cache-config=local,size=<bytes>.'],
-    ['trace-file', 'text', 'Use --trace-config=triton,file=<path>.', TRACE],
-    ['trace-level', 'text*', 'Use --trace-config=level=<level>.', TRACE],
-    ['trace-rate', 'int', 'Use --trace-config=rate=<n>.', TRACE],
-    ['trace-count', 'int', 'Use --trace-config=count=<n>.', TRACE],
-    ['trace-log-frequency', 'int', 'Use --trace-config=triton,log-frequency=<n>.', TRACE],
+    ['trace-file', 'text', 'Use --trace-config=triton,file=<path>.'],
+    ['trace-level', 'text*', 'Use --trace-config=level=<level>.'],
+    ['trace-rate', 'int', 'Use --trace-config=rate=<n>.'],
+    ['trace-count', 'int', 'Use --trace-config=count=<n>.'],
+    ['trace-log-frequency', 'int', 'Use --trace-config=triton,log-frequency=<n>.'],
   ],
   'Beyond the original': [
     [
@@ -173,6 +172,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['http-server-cert', 'text', 'PEM certificate of the HTTP port.'],
     ['http-server-key', 'text', 'PEM key of the HTTP port.'],
     ['http-root-cert', 'text', 'PEM root certificate that clients of the HTTP port must come from.'],
+    [
+      'access-log',
+      'text',
+      'One line per inference in the log: "off", "text" or "json" (lines of JSON without a prefix). Default: off.',
+    ],
     [
       'http-client-errors',
       'text',

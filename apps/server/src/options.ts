@@ -23,6 +23,8 @@ import type { CacheChoice } from './cache-settings.ts'
 import { checkPorts } from './ports.ts'
 import { parseRateLimit, parseResources } from './rate-limit-settings.ts'
 import type { ResourceLimit } from './rate-limit-settings.ts'
+import { parseTrace } from './tracing/trace-options.ts'
+import type { TraceOptions } from './tracing/trace-options.ts'
 import { parseTls } from './tls.ts'
 import type { TlsFiles } from './tls.ts'
 
@@ -107,6 +109,9 @@ export interface ServeOptions {
   readonly sagemaker: CloudOptions & SageMaker
   readonly vertex: CloudOptions & Vertex
   readonly metrics: MetricsOptions
+  readonly trace: TraceOptions
+  /** Superset: one line per inference. */
+  readonly accessLog: 'off' | 'text' | 'json'
   readonly console: ConsoleOptions
   /** Flags that were given and change nothing, each with its reason. */
   readonly notices: readonly string[]
@@ -140,6 +145,8 @@ export function parseServeOptions(
     sagemaker: parseSageMaker(values, env),
     vertex: parseVertex(values, env, vertex),
     metrics: parseMetrics(values, env),
+    trace: parseTrace(values, env),
+    accessLog: parseAccessLog(values.text('access-log', 'off')),
     console: {
       address: values.text('console-address', '127.0.0.1'),
       port: values.int('console-port', 8080),
@@ -275,9 +282,13 @@ function parseMetrics(values: Values, env: Environment): MetricsOptions {
   }
 }
 
+function parseAccessLog(text: string): 'off' | 'text' | 'json' {
+  if (text === 'off' || text === 'text' || text === 'json') return text
+  throw new UsageError('access-log', `expected "off", "text" or "json". Got ${text}`)
+}
+
 /** Checks the form of settings that nothing reads yet. */
 function checkLaterSettings(values: Values): void {
-  for (const text of values.all('trace-config')) parseOwnedSetting('trace-config', text, 'trace mode')
   for (const text of values.all('host-policy')) checkHostPolicy(text)
   for (const [flag, format] of PART_FLAGS) for (const text of values.all(flag)) checkParts(flag, text, format)
 }

@@ -12,8 +12,9 @@ import { ServerLog } from './log.ts'
 import { startMetrics } from './metrics/listener.ts'
 import type { MetricsFace } from './metrics/listener.ts'
 import type { ServeOptions } from './options.ts'
-import { TraceSettings } from './trace-store.ts'
 import { drawTable } from './tables.ts'
+import { AccessLog } from './tracing/access-log.ts'
+import { Tracer } from './tracing/tracer.ts'
 import { CONCH_VERSION, EXTENSIONS, PROTOCOL_VERSION } from './version.ts'
 
 /** What else runs beside the inference ports; `up` adds the console. */
@@ -29,6 +30,7 @@ interface Running {
   readonly engine: Engine
   readonly log: ServerLog
   readonly options: ServeOptions
+  readonly trace: Tracer
   grpc: GrpcFace | undefined
   http: HttpFace | undefined
   /** Ports of platforms. */
@@ -47,11 +49,18 @@ export async function serve(options: ServeOptions, extra?: Extra): Promise<0 | 1
   for (const notice of options.notices) log.write('warning', notice)
   if (options.repositories.length === 0)
     return fail('creating server: Invalid argument - --model-repository must be specified')
+  let trace: Tracer
+  try {
+    trace = new Tracer(options.trace, log)
+  } catch (error) {
+    return fail(`failed to configure tracing: ${describe(error)}`)
+  }
   const stopped = waitForSignal()
   const running: Running = {
     engine: createEngine({ ...options, log }),
     log,
     options,
+    trace,
     grpc: undefined,
     http: undefined,
     cloud: [],
@@ -86,9 +95,13 @@ async function start(running: Running, extra: Extra | undefined): Promise<string
   return startFaces(running, extra)
 }
 
+function openAccessLog({ options: { accessLog }, log }: Running): AccessLog | undefined {
+  return accessLog === 'off' ? undefined : new AccessLog(accessLog, log)
+}
+
 async function startFaces(running: Running, extra: Extra | undefined): Promise<string | undefined> {
   const { engine, log, options } = running
-  const shared = { engine, log, id: options.id, allowClientShm: options.allowClientShm, trace: new TraceSettings() }
+  const shared = { engine, log, id: options.id, allowClientShm: options.allowClientShm, trace: running.trace, access: openAccessLog(running) }
   let starting = 'gRPC'
   try {
     if (options.grpc.enabled) {
@@ -148,6 +161,7 @@ async function stopFaces(running: Running): Promise<void> {
   await running.grpc?.stop()
   await running.http?.stop()
   for (const face of running.cloud) await face.stop()
+  await running.trace.close()
 }
 
 /** Waits for open connections; idle ones are let go at once. Resolves to the seconds that are left, 0 when none are. */

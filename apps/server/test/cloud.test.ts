@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startSageMaker, startVertex } from '../src/cloud.ts'
 import { ServerLog } from '../src/log.ts'
 import { parseServeOptions } from '../src/options.ts'
-import { TraceSettings } from '../src/trace-store.ts'
+import { Tracer } from '../src/tracing/tracer.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { get, post } from './open-face.ts'
 import { RawClient } from './raw-client.ts'
@@ -22,12 +22,14 @@ async function openCloud(cloud: Cloud, overrides: Partial<Engine>, env: Record<s
     '--vertex-ai-port=0',
   ]
   const options = parseServeOptions([...flags, '--log-error=false', ...args], env)
+  const log = new ServerLog(options.log)
   const shared = {
     engine: fakeEngine(overrides),
-    log: new ServerLog(options.log),
+    log,
     id: options.id,
     allowClientShm: false,
-    trace: new TraceSettings(),
+    trace: new Tracer(options.trace, log),
+    access: undefined,
   }
   const face = await (cloud === 'sagemaker' ? startSageMaker : startVertex)(shared, options)
   onTestFinished(() => face.stop())

@@ -3,7 +3,7 @@ import type { Engine } from '@conch/engine'
 import { startHttp } from '../src/http/listener.ts'
 import { ServerLog } from '../src/log.ts'
 import { parseServeOptions } from '../src/options.ts'
-import { TraceSettings } from '../src/trace-store.ts'
+import { Tracer } from '../src/tracing/tracer.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { RawClient } from './raw-client.ts'
 
@@ -17,7 +17,8 @@ export async function openFace(engine: Partial<Engine> = {}, ...args: string[]) 
     options: options.http,
     id: options.id,
     allowClientShm: false,
-    trace: new TraceSettings(),
+    trace: new Tracer(options.trace, log),
+    access: undefined,
   })
   onTestFinished(() => face.stop())
   const open = () => {

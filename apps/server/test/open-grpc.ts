@@ -4,19 +4,21 @@ import type { Engine } from '@conch/engine'
 import { startGrpc } from '../src/grpc/listener.ts'
 import { ServerLog } from '../src/log.ts'
 import { parseServeOptions } from '../src/options.ts'
-import { TraceSettings } from '../src/trace-store.ts'
+import { Tracer } from '../src/tracing/tracer.ts'
 import { fakeEngine } from './fake-engine.ts'
 
 /** A gRPC face on a free loopback port and Node's own HTTP/2 client, both closed when the test ends. */
 export async function openGrpc(engine: Partial<Engine> = {}, ...args: string[]) {
   const options = parseServeOptions(['--grpc-address=127.0.0.1', '--grpc-port=0', '--log-error=false', ...args], {})
+  const log = new ServerLog(options.log)
   const face = await startGrpc({
     engine: fakeEngine(engine),
-    log: new ServerLog(options.log),
+    log,
     options: options.grpc,
     id: options.id,
     allowClientShm: false,
-    trace: new TraceSettings(),
+    trace: new Tracer(options.trace, log),
+    access: undefined,
   })
   onTestFinished(() => face.stop())
   const open = () => {

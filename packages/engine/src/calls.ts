@@ -64,12 +64,12 @@ class NestedCalls {
   }
 
   #begin(request: InferRequest, call: NestedCall, route: Route | undefined): Flight {
-    const { signal, chain, onResponse, onError } = call
+    const { signal, chain, trace, onResponse, onError } = call
     const { model } = request
     const target = this.#find(request, route)
     if (target.decoupled && onResponse === undefined) throw failCall(model, describeDecoupled(model))
     try {
-      return target.begin(request, { signal, chain, onError }, onResponse)
+      return target.begin(request, { signal, chain, trace, onError }, onResponse)
     } catch (error) {
       route?.refused(error)
       throw failCall(model, messageOf(error), error)

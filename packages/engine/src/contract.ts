@@ -4,7 +4,7 @@ import type { ResourceLimit } from './instance/contract.ts'
 import type { ClientMemory } from './memory/contract.ts'
 import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
-import type { ResponseListener, Timings } from './request.ts'
+import type { RequestTrace, ResponseListener, Timings } from './request.ts'
 import type { SequenceSlots } from './schedule/contract.ts'
 import type { HeaderFinder, TrafficEvent, TrafficView } from './traffic/contract.ts'
 
@@ -65,6 +65,8 @@ export interface InferContext {
   readonly chain?: readonly string[] | undefined
   /** Takes the error responses between others (decoupled models); without it the first of them ends the request. */
   readonly onError?: ((error: ConchError) => void) | undefined
+  /** Of a request that is sampled. */
+  readonly trace?: RequestTrace | undefined
 }
 
 export interface LoadOverride {

@@ -309,6 +309,7 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
       rows,
       chain: chain === undefined ? this.#chain : [...chain, this.plan.model],
       outer: chain && findWaiting(chain),
+      trace: context?.trace?.begin(this.plan, request),
       signal: context?.signal,
       timings,
       onResponse,

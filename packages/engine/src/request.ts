@@ -1,5 +1,5 @@
 import { ConchError } from '@conch/protocol'
-import type { InferRequest, InferResponse } from '@conch/protocol'
+import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 
 /**
  * Stamps of one request on one clock (`performance.now()`, milliseconds with sub-microsecond fractions); 0 = not yet.
@@ -24,6 +24,30 @@ export interface Timings {
 /** How a request ended; each ends in exactly one way and is counted once. */
 export type Outcome = 'success' | 'rejected' | 'cancelled' | 'backend' | 'other'
 
+/** Which version serves a request, as far as its trace tells. */
+export interface TracedVersion {
+  readonly model: string
+  readonly version: string
+  readonly config: Pick<ModelConfig, 'platform'>
+}
+
+/** What a sampled request reports to; all others have none, and pay for looking only. Stamps are as in `Timings`. */
+export interface RequestTrace {
+  /** Unique in this process. */
+  readonly id: number
+  /** JSON text with the W3C trace context, for the model's own spans; undefined when nobody collects spans. */
+  readonly context: string | undefined
+  /** For a request that is asked on behalf of this one. */
+  child(): RequestTrace
+  /** A version took the request; `end` follows. Returns itself. */
+  begin(version: TracedVersion, request: InferRequest): RequestTrace
+  /** Something that a backend or a face has to say. */
+  report(activity: string, at: number): void
+  respond(response: InferResponse): void
+  /** The request is over; `error`: why it failed. */
+  end(timings: Timings, ended: { readonly cached: boolean; readonly error: unknown }): void
+}
+
 /** One request in flight, from the hallway to its answer. */
 export interface ActiveRequest {
   readonly request: InferRequest
@@ -33,6 +57,8 @@ export interface ActiveRequest {
   readonly timings: Timings
   /** Models whose requests wait for this one, outermost first, this one's own model last. */
   readonly chain: readonly string[]
+  /** Undefined for nearly all of them. */
+  readonly trace?: RequestTrace | undefined
   /**
    * Delivers one response. `final` ends the request; a decoupled model may call with `final: false` any number of times
    * and end with `undefined`. Calls after the final one are ignored.
@@ -94,6 +120,9 @@ export class Flight implements ActiveRequest {
   readonly #owner: FlightOwner
   /** The request that waits for this one. */
   readonly outer: Flight | undefined
+  readonly trace: RequestTrace | undefined
+  /** Given when its stages are kept, by itself or by a request that it waited for; 0 = not yet. */
+  serial = 0
   readonly #chain: readonly string[]
   #named: readonly string[] | undefined = undefined
   readonly #onResponse: ResponseListener | undefined
@@ -111,6 +140,7 @@ export class Flight implements ActiveRequest {
     this.signal = parts.signal
     this.timings = parts.timings
     this.outer = parts.outer
+    this.trace = parts.trace
     this.#chain = parts.chain
     this.#onResponse = parts.onResponse
     this.#onError = parts.onError
@@ -173,6 +203,7 @@ export class Flight implements ActiveRequest {
 
   #take(response: InferResponse, final: boolean): void {
     this.#count()
+    this.trace?.respond(response)
     if (this.#onResponse === undefined) this.#response = response
     else this.#onResponse(response, final)
   }
@@ -193,6 +224,7 @@ export class Flight implements ActiveRequest {
       if (timings.computeInputEnd === 0) timings.computeInputEnd = timings.computeStart
       if (timings.computeOutputStart === 0) timings.computeOutputStart = now
     }
+    this.trace?.end(timings, { cached: this.cache?.hit === true, error: this.#error })
     this.#owner.ended(this, outcome)
   }
 }
@@ -216,6 +248,7 @@ export interface FlightParts {
   readonly rows: number
   readonly chain: readonly string[]
   readonly outer?: Flight | undefined
+  readonly trace?: RequestTrace | undefined
   readonly signal: AbortSignal | undefined
   readonly timings: Timings
   /** Takes every response of a stream; without it exactly one response is expected. */

@@ -2,7 +2,8 @@ import type { Engine } from '@conch/engine'
 import type { HeaderMatch } from '../header-forwarding.ts'
 import type { ServerLog } from '../log.ts'
 import type { GrpcOptions } from '../grpc-options.ts'
-import type { TraceSettings } from '../trace-store.ts'
+import type { AccessLog } from '../tracing/access-log.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 
 /** What every call of the port works with. */
 export interface Face {
@@ -12,7 +13,9 @@ export interface Face {
   /** `name` of the server metadata. */
   readonly id: string
   readonly allowClientShm: boolean
-  readonly trace: TraceSettings
+  readonly trace: Tracer
+  /** Undefined = no line per inference. */
+  readonly access: AccessLog | undefined
   readonly forward: HeaderMatch | undefined
   readonly limits: {
     /** Bytes of one message as it came, and of one that was decompressed. */

@@ -6,7 +6,8 @@ import { listen } from '../listen.ts'
 import type { ServerLog } from '../log.ts'
 import { readTls } from '../tls.ts'
 import type { GrpcOptions } from '../grpc-options.ts'
-import type { TraceSettings } from '../trace-store.ts'
+import type { AccessLog } from '../tracing/access-log.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 import { Call } from './call.ts'
 import type { Face } from './face.ts'
 import { Connection } from './http2/connection.ts'
@@ -23,7 +24,8 @@ export interface GrpcDependencies {
   readonly options: GrpcOptions
   readonly id: string
   readonly allowClientShm: boolean
-  readonly trace: TraceSettings
+  readonly trace: Tracer
+  readonly access: AccessLog | undefined
 }
 
 export interface GrpcFace {

@@ -1,5 +1,7 @@
 import { ConchError } from '@conch/protocol'
-import type { TraceChange, TraceValues } from '../trace-store.ts'
+import { NUMBERS, readTraceLevels, readTraceNumber, refuseFile } from '../tracing/read-change.ts'
+import type { NumberName } from '../tracing/read-change.ts'
+import type { TraceChange } from '../tracing/trace-settings.ts'
 import type { Face } from './face.ts'
 import type { Fields } from './fields.ts'
 
@@ -7,12 +9,12 @@ import type { Fields } from './fields.ts'
 export function traceSetting({ engine, trace }: Face, request: Fields): Fields {
   const model = request['model_name'] as string
   if (model !== '') checkModel(engine, model)
-  const change: TraceChange = new Map()
+  const change: TraceChange = {}
   for (const [key, { value }] of Object.entries(request['settings'] as Record<string, { value: readonly string[] }>)) {
     readTraceSetting(key, value, change)
   }
-  if (change.size > 0) trace.change(model, change)
-  const shown = Object.entries(trace.show(model)).map(([key, value]) => [key, { value: [value].flat() }])
+  if (Object.keys(change).length > 0) trace.settings.change(model, change)
+  const shown = Object.entries(trace.settings.show(model)).map(([key, value]) => [key, { value: [value].flat() }])
   return { settings: Object.fromEntries(shown) as Fields }
 }
 
@@ -25,48 +27,13 @@ function checkModel(engine: Face['engine'], model: string): void {
 }
 
 function readTraceSetting(key: string, values: readonly string[], change: TraceChange): void {
-  if (key === 'trace_file')
-    throw new ConchError('UNSUPPORTED', 'trace file location can not be updated through network protocol')
-  if (key === 'trace_level') {
-    change.set(key, values.length === 0 ? undefined : readLevels(values))
-    return
-  }
-  const rule = NUMBERS[key]
-  if (rule === undefined) return
+  if (key === 'trace_file') refuseFile()
+  if (key === 'trace_level') change.level = values.length === 0 ? undefined : readTraceLevels(values)
+  if (!Object.hasOwn(NUMBERS, key)) return
+  const name = key as NumberName
   if (values.length > 1) throw new ConchError('INVALID_ARG', `expect only 1 value for '${key}'`)
   const [text] = values
-  change.set(rule.key, text === undefined ? undefined : readNumber(rule, text))
-}
-
-const LEVELS = new Set(['OFF', 'TIMESTAMPS', 'TENSORS'])
-const MOST = 2 ** 32 - 1
-
-interface Rule {
-  readonly key: Exclude<keyof TraceValues, 'trace_level'>
-  readonly least: number
-  /** The original says what is too small in other words than what is too large. */
-  readonly hint: string
-}
-const NUMBERS: Readonly<Record<string, Rule>> = {
-  trace_rate: { key: 'trace_rate', least: 0, hint: '' },
-  trace_count: { key: 'trace_count', least: -1, hint: ' value must be between -1 and 4294967295' },
-  log_frequency: { key: 'log_frequency', least: 0, hint: '' },
-}
-
-function readLevels(values: readonly string[]): readonly string[] {
-  const unknown = values.find((level) => !LEVELS.has(level))
-  if (unknown !== undefined) throw new ConchError('INVALID_ARG', `Unable to parse 'trace_level', got: ${unknown}`)
-  return values
-}
-
-function readNumber({ key, least, hint }: Rule, text: string): string {
-  const number = Number(/^\s*[+-]?\d+/.exec(text)?.[0])
-  if (Number.isNaN(number)) throw new ConchError('INVALID_ARG', `Unable to parse '${key}', got: ${text}`)
-  if (number < least || number > MOST) {
-    const why = hint === '' ? `value is out of range [ 0, 4294967295 ], got: ${text}` : `${hint.trim()}, got: ${text}`
-    throw new ConchError('INVALID_ARG', `Unable to parse '${key}', ${why}`)
-  }
-  return String(number)
+  change[NUMBERS[name]] = text === undefined ? undefined : readTraceNumber(name, text, ' ')
 }
 
 type LogChoice = Readonly<{ bool_param?: boolean; uint32_param?: number; string_param?: string }>

@@ -6,13 +6,15 @@ import type { HttpOptions } from '../options.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { Connection } from './connection.ts'
 import type { HeaderMatch } from '../header-forwarding.ts'
+import { findHeader } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { InflateBudget } from './inflate-budget.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
 import { Rest } from './rest.ts'
 import type { Route } from './routes/route.ts'
-import type { TraceSettings } from '../trace-store.ts'
+import type { AccessLog } from '../tracing/access-log.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 
 /** Which URLs a listener answers, and how a platform differs from KServe. */
 export interface Door {
@@ -38,7 +40,9 @@ export interface Face {
   readonly workers: JsonWorkers
   readonly bodies: BodyBudget
   readonly inflating: InflateBudget
-  readonly trace: TraceSettings
+  readonly trace: Tracer
+  /** Undefined = no line per inference. */
+  readonly access: AccessLog | undefined
   readonly door: Door
   /** True once the listener drains: answers end their connection. */
   draining: boolean
@@ -61,6 +65,8 @@ export class Exchange {
   /** Further named parts of the path: repository or region. */
   scope = ''
   answered = false
+  /** Of the answer's body, as far as it is known. */
+  sentBytes = 0
   /** Bytes of `face.bodies` that its body takes. */
   #held = 0
 
@@ -85,6 +91,10 @@ export class Exchange {
     if (!bodies.take(bytes)) return bodies.refuse()
     this.#held += bytes
     return undefined
+  }
+
+  header(name: string): string | undefined {
+    return findHeader(this.req.rawHeaders, name)
   }
 
   /** Nobody works on it any more. */

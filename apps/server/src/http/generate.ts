@@ -6,17 +6,21 @@ import { checkVersion } from './infer.ts'
 import { readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import { addConnection, errorBody, toConchError } from './reply.ts'
+import { watchExchange } from './watch.ts'
+import type { Watch } from '../tracing/watch.ts'
 
 const ONE_ONLY =
   'generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses'
 
 /** `POST …/generate`: one JSON object, sent as one chunk (reference: http §9.4). */
 export async function answerGenerate(exchange: Exchange): Promise<void> {
-  const request = await readGenerate(exchange)
+  const watch = watchExchange(exchange)
+  const request = await readGenerate(exchange, watch)
   const texts: Uint8Array[] = []
   let status = 200
   try {
     await run(exchange, request, {
+      watch,
       onResponse: (response) => {
         if (texts.length < 2) texts.push(encodeGenerateResponse(response))
       },
@@ -33,15 +37,18 @@ export async function answerGenerate(exchange: Exchange): Promise<void> {
   }
   if (exchange.res.destroyed) return
   openChunked(exchange, status, 'application/json')
+  watch.sending()
   const [text] = texts
   exchange.res.end(texts.length === 1 ? text : errorBody(ONE_ONLY))
 }
 
 /** `POST …/generate_stream`: one event per response; the first one chooses the status (reference: http §9.5). */
 export async function answerGenerateStream(exchange: Exchange): Promise<void> {
-  const request = await readGenerate(exchange)
+  const watch = watchExchange(exchange)
+  const request = await readGenerate(exchange, watch)
   const { res } = exchange
   const emit = (status: number, text: Uint8Array) => {
+    watch.sending()
     if (res.destroyed) return
     if (!res.headersSent) openChunked(exchange, status, 'text/event-stream; charset=utf-8')
     res.write(Buffer.concat([DATA, text, END]))
@@ -50,6 +57,7 @@ export async function answerGenerateStream(exchange: Exchange): Promise<void> {
   }
   try {
     await run(exchange, request, {
+      watch,
       onResponse: (response) => emit(200, encodeGenerateResponse(response)),
       onError: (error) => emit(HTTP_STATUS[error.code], errorBody(error.message)),
     })
@@ -66,7 +74,7 @@ const DATA = Buffer.from('data: ')
 const END = Buffer.from('\n\n')
 const MAX_UNREAD = 64 * 1024 * 1024
 
-async function readGenerate(exchange: Exchange): Promise<InferRequest> {
+async function readGenerate(exchange: Exchange, watch: Watch): Promise<InferRequest> {
   const { face, model, version, headers } = exchange
   checkVersion(version)
   const metadata = face.engine.metadata(model, version)
@@ -76,7 +84,9 @@ async function readGenerate(exchange: Exchange): Promise<InferRequest> {
   }
   const target = { model, version, maxInputSize: face.options.maxInputSize }
   checkJsonSize(Number(headers.contentLength ?? 0), target.maxInputSize)
-  return face.workers.parseGenerate(await readBody(exchange, target.maxInputSize + 1), metadata.inputs, target)
+  const body = await readBody(exchange, target.maxInputSize + 1)
+  watch.received(body.length)
+  return face.workers.parseGenerate(body, metadata.inputs, target)
 }
 
 /** Marks an error from before the model ran. */
@@ -89,6 +99,7 @@ class Refused {
 
 /** Takes what a model sends before its request ends; errors among responses end nothing. */
 interface Listener {
+  readonly watch: Watch
   readonly onResponse: (response: InferResponse) => void
   readonly onError: (error: ConchError) => void
 }
@@ -97,6 +108,7 @@ interface Listener {
 async function run(exchange: Exchange, request: InferRequest, listener: Listener): Promise<void> {
   const { face, connection } = exchange
   const timings = newTimings()
+  const trace = listener.watch.begin(request, timings)
   const controller = new AbortController()
   let failure: unknown
   // A response that cannot be written down ends the request; the engine must not see that error.
@@ -112,6 +124,8 @@ async function run(exchange: Exchange, request: InferRequest, listener: Listener
     await face.engine.stream(request, deliver, {
       signal: AbortSignal.any([connection.signal, controller.signal]),
       timings,
+      trace,
+      headers: exchange,
       onError: (error) => {
         if (failure === undefined) listener.onError(error)
       },

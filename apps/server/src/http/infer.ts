@@ -11,6 +11,7 @@ import { decodeBody, encodeBody, isSupported, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
 import type { ContentType } from './reply.ts'
 import { refuseCompression, send, sendError, sendModelError } from './reply.ts'
+import { watchExchange } from './watch.ts'
 
 /**
  * `POST …/infer` (reference: http §6). Everything that is thrown is answered here or by the dispatcher. Nothing is awaited
@@ -19,10 +20,12 @@ import { refuseCompression, send, sendError, sendModelError } from './reply.ts'
 export async function answerInfer(exchange: Exchange): Promise<void> {
   const { face, connection } = exchange
   const timings = newTimings()
+  const watch = watchExchange(exchange)
   let errors: ContentType = 'text/plain'
   try {
     checkVersion(exchange.version)
     const received = await readBody(exchange, announcedLimit(exchange))
+    watch.received(received.length)
     checkTarget(exchange)
     if (!isSupported(exchange.headers.contentEncoding)) return refuseCompression(exchange)
     const decoded = decodeBody(exchange, received)
@@ -33,12 +36,15 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     const parsed = parse(exchange, body, headerLength)
     const request = parsed instanceof Promise ? await parsed : parsed
     addForwarded(exchange, request)
-    const response = await face.engine.infer(request, { signal: connection.signal, timings })
+    const trace = watch.begin(request, timings)
+    const response = await face.engine.infer(request, { signal: connection.signal, timings, trace, headers: exchange })
     errors = 'text/plain'
     if (size >= LIMITS.releasedBytes) releaseOnceSent(exchange, ownBytes(body, request))
+    watch.sending()
     const sending = sendResponse(exchange, request, rank(exchange, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
+    watch.sending()
     // What fails once it was taken is told as plain text, what was refused before as JSON: the original's habit.
     if (timings.queued > 0) sendModelError(exchange, error)
     else sendError(exchange, error, errors)

@@ -20,7 +20,8 @@ import { Message } from './message.ts'
 import { addCors, sendEmpty, sendError, sendRefusal } from './reply.ts'
 import type { Route } from './routes/route.ts'
 import { findRoute } from './routes/v2.ts'
-import type { TraceSettings } from '../trace-store.ts'
+import type { AccessLog } from '../tracing/access-log.ts'
+import type { Tracer } from '../tracing/tracer.ts'
 
 export interface HttpDependencies {
   readonly engine: Engine
@@ -29,7 +30,8 @@ export interface HttpDependencies {
   /** `name` of the server metadata. */
   readonly id: string
   readonly allowClientShm: boolean
-  readonly trace: TraceSettings
+  readonly trace: Tracer
+  readonly access: AccessLog | undefined
   /** Which URLs are answered; KServe's unless given. */
   readonly door?: Door
 }
@@ -49,7 +51,7 @@ const KSERVE: Door = { find: findRoute, unknown: { status: 404, text: 'Not Found
 
 /** A port that answers HTTP, KServe v2 unless another door is given. Rejects when the address cannot be had or an option makes no sense. */
 export async function startHttp(dependencies: HttpDependencies): Promise<HttpFace> {
-  const { engine, log, options, id, allowClientShm, trace } = dependencies
+  const { engine, log, options, id, allowClientShm, trace, access } = dependencies
   const face: Face = {
     engine,
     log,
@@ -61,6 +63,7 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
     bodies: new BodyBudget(options.bodyMemory),
     inflating: new InflateBudget(Math.max(LIMITS.inflatedBytes, options.maxInputSize)),
     trace,
+    access,
     door: dependencies.door ?? KSERVE,
     draining: false,
   }

@@ -28,6 +28,7 @@ export function send(
   const { type, parts, more } = content
   let length = 0
   for (const part of parts) length += part.length
+  exchange.sentBytes = length
   const fields: string[] = []
   addConnection(exchange, fields)
   if (type !== 'text/plain') fields.push('Content-Type', type)

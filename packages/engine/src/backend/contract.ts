@@ -1,5 +1,5 @@
 import type { ConchError, InferRequest, InferResponse, ModelConfig, Parameters, Tensor } from '@conch/protocol'
-import type { ActiveRequest, ResponseListener } from '../request.ts'
+import type { ActiveRequest, RequestTrace, ResponseListener } from '../request.ts'
 
 /** Where a version lives and how it was asked to run. */
 export interface BackendContext {
@@ -31,6 +31,8 @@ export interface NestedCall {
   readonly signal: AbortSignal | undefined
   /** Who waits for whom, from the client's own model to the caller; bounded, and checked for circles that never end. */
   readonly chain: readonly string[]
+  /** Given when the caller wants the call to be part of its own trace. */
+  readonly trace?: RequestTrace | undefined
   /** Takes every response of a decoupled model; without it exactly one is expected. */
   readonly onResponse: ResponseListener | undefined
   /** Takes the error responses between others; without it the first of them ends the request. */

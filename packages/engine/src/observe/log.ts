@@ -71,6 +71,12 @@ export class ServerLog implements Log {
     else this.#append(this.#descriptor, line)
   }
 
+  /** A line of another format, where the others go; it is not kept. */
+  raw(line: string): void {
+    if (this.#descriptor === undefined) this.#options.print(line, 'info')
+    else this.#append(this.#descriptor, line)
+  }
+
   #append(descriptor: number, line: string): void {
     try {
       writeSync(descriptor, `${line}\n`)

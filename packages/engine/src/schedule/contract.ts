@@ -1,7 +1,7 @@
 import type { InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
 import type { InstancePool } from '../instance/contract.ts'
 import type { Log, Reporter } from '../observe/contract.ts'
-import type { ActiveRequest, ResponseListener, Timings } from '../request.ts'
+import type { ActiveRequest, RequestTrace, ResponseListener, Timings } from '../request.ts'
 
 /** Who runs next, and with whom. One per loaded model version. */
 export interface Scheduler {
@@ -61,6 +61,7 @@ export interface StepContext {
   readonly timings: Timings
   /** Who waits for the step, the ensemble last. */
   readonly chain: readonly string[]
+  readonly trace: RequestTrace | undefined
   /** Takes every response of a decoupled model. */
   readonly onResponse: ResponseListener | undefined
 }

@@ -43,6 +43,13 @@ export class ProtoWriter {
     else this.big(BigInt(value))
   }
 
+  /** 64 bits, always eight bytes. */
+  fixed64(value: bigint): void {
+    this.#reserve(8)
+    this.#view.setBigUint64(this.#size, value, true)
+    this.#size += 8
+  }
+
   float(value: number): void {
     this.#reserve(4)
     this.#view.setFloat32(this.#size, value, true)

@@ -1,4 +1,5 @@
-import type { InferRequest, Parameters, ParameterValue } from '@conch/protocol'
+import type { Parameters, ParameterValue } from '@conch/protocol'
+import type { ActiveRequest, RequestTrace } from '../../request.ts'
 import type { Cargo, RequestArena } from './request-arena.ts'
 
 const [SEQUENCE_START, SEQUENCE_END] = [1, 2]
@@ -17,7 +18,7 @@ export class RequestEncoder {
   }
 
   /** One entry of a `run`, as JSON; its tensors go into the cargo. */
-  encode(q: number, request: InferRequest, cargo: Cargo): string {
+  encode(q: number, { request, trace }: Pick<ActiveRequest, 'request' | 'trace'>, cargo: Cargo): string {
     const { id, timeout, parameters, outputs } = request
     const flags = (request.sequenceStart ? SEQUENCE_START : 0) | (request.sequenceEnd ? SEQUENCE_END : 0)
     let inputs = ''
@@ -27,12 +28,16 @@ export class RequestEncoder {
     const outs = outputs.length === 0 ? this.#allOutputs : `[${outputs.map(({ name }) => this.quote(name)).join(',')}]`
     const params = encodeParameters(parameters)
     const head = `{"q":${q},"id":${id === '' ? '""' : JSON.stringify(id)},"seq":${encodeSequence(request.sequenceId)}`
-    return `${head},"flags":${flags},"timeout":${timeout},"params":${params},"outs":${outs},"in":[${inputs}]}`
+    return `${head},"flags":${flags},"timeout":${timeout},"params":${params},"outs":${outs},"in":[${inputs}]${encodeTrace(trace)}}`
   }
 
   quote(name: string): string {
     return this.#names.get(name) ?? JSON.stringify(name)
   }
+}
+
+function encodeTrace(trace: RequestTrace | undefined): string {
+  return trace === undefined ? '' : `,"trace":${JSON.stringify({ id: trace.id, context: trace.context })}`
 }
 
 function encodeSequence(id: bigint | string): string {

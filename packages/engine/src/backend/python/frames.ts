@@ -32,6 +32,8 @@ export interface CallRequest {
   readonly params?: string
   readonly outs?: readonly string[]
   readonly in?: readonly TensorEntry[]
+  /** What a request brought, handed back: the call is part of that request's trace. */
+  readonly trace?: unknown
 }
 
 /** An entry of a file: path, offset and bytes in the payload. */

@@ -1,6 +1,6 @@
 import { ConchError } from '@conch/protocol'
 import type { InferRequest, InferResponse } from '@conch/protocol'
-import type { ActiveRequest } from '../../request.ts'
+import type { ActiveRequest, RequestTrace } from '../../request.ts'
 import type { EngineCalls } from '../contract.ts'
 import { CustomMetrics } from './custom-metrics.ts'
 import { encodeParameters } from './encode-request.ts'
@@ -77,10 +77,11 @@ export class ModelCalls {
     const parent = typeof frame.q === 'number' ? worker.requests.live.get(frame.q)?.active : undefined
     const request = readNestedRequest(frame.request, harvest)
     request.priority = parent?.request.priority ?? 0
+    const trace = findTrace(worker, frame.request.trace)?.child()
     const controller = new AbortController()
     this.#running.set(frame.c, controller)
     if (this.#closed) controller.abort()
-    worker.after(harvest, () => void this.#infer(frame, { worker, request, parent, controller }))
+    worker.after(harvest, () => void this.#infer(frame, { worker, request, parent, trace, controller }))
   }
 
   async #infer(frame: CallFrame, call: NestedInference): Promise<void> {
@@ -101,7 +102,7 @@ export class ModelCalls {
   }
 
   async #run(frame: CallFrame, call: NestedInference): Promise<InferResponse | undefined> {
-    const { worker, request, parent, controller } = call
+    const { worker, request, parent, trace, controller } = call
     const onResponse = (response: InferResponse) => {
       this.#reply(frame, worker, { response, final: false })
       if (worker.waiting > MAX_UNREAD) controller.abort()
@@ -113,6 +114,7 @@ export class ModelCalls {
     return this.#engine.infer(request, {
       signal: controller.signal,
       chain: parent?.chain ?? [this.#model],
+      trace,
       ...(frame.decoupled === true ? { onResponse, onError } : { onResponse: undefined }),
     })
   }
@@ -140,7 +142,15 @@ interface NestedInference {
   readonly worker: Worker
   readonly request: InferRequest
   readonly parent: ActiveRequest | undefined
+  readonly trace: RequestTrace | undefined
   readonly controller: AbortController
+}
+
+/** The trace that the model handed on, of any request that its process works on. */
+function findTrace(worker: Worker, given: unknown): RequestTrace | undefined {
+  if (typeof given !== 'object' || given === null || !('id' in given)) return undefined
+  for (const { active } of worker.requests.live.values()) if (active.trace?.id === given.id) return active.trace
+  return undefined
 }
 
 function readOverride({ config, files }: CallFrame, payload: Buffer) {

@@ -154,7 +154,7 @@ export class Worker {
       for (let i = 0; i < batch.requests.length; i++) {
         const active = batch.requests[i]
         if (active === undefined) continue
-        entries += `${i === 0 ? '' : ','}${this.#encoder.encode(first + i, active.request, cargo)}`
+        entries += `${i === 0 ? '' : ','}${this.#encoder.encode(first + i, active, cargo)}`
       }
       this.#ship(`{"t":"run","b":${b},"r":[${entries}]`, cargo, () => (batch.computeInputEnd = performance.now()))
     } catch (error) {

@@ -136,7 +136,9 @@ export class EnsembleRun {
     const timings = newTimings()
     const receive = (response: InferResponse) => this.#takeAll(runs, runs.receive(open, response))
     const onResponse = runs.decoupled ? receive : undefined
-    const response = await runs.target.run(this.#makeRequest(runs, passed), { signal, chain, timings, onResponse })
+    const trace = this.#request.trace?.child()
+    const context = { signal, chain, timings, trace, onResponse }
+    const response = await runs.target.run(this.#makeRequest(runs, passed), context)
     this.#add(timings)
     if (response !== undefined) this.#take(runs, open.number, response)
   }

@@ -1,6 +1,6 @@
 import type { InferRequest, InferResponse, Tensor } from '@conch/protocol'
 import { newTimings } from '../../request.ts'
-import type { ActiveRequest, Outcome, Timings } from '../../request.ts'
+import type { ActiveRequest, Outcome, RequestTrace, Timings } from '../../request.ts'
 import type { Turn } from './sequence.ts'
 import type { States } from './states.ts'
 
@@ -49,6 +49,10 @@ export class Step implements ActiveRequest {
 
   get chain(): readonly string[] {
     return this.turn.request.chain
+  }
+
+  get trace(): RequestTrace | undefined {
+    return this.turn.request.trace
   }
 
   get done(): boolean {
