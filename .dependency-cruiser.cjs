@@ -2,6 +2,9 @@
 const ENGINE = '^packages/engine/src/'
 const TESTS = '\\.(test|suite|test-d|bench)\\.tsx?$'
 
+/** The client has a second door, for what a browser cannot do (docs/adr/0006). */
+const DOORS = '^packages/([^/]+/src/(index|testing)|client/src/node)\\.ts$'
+
 /** A foreign package may be imported from exactly one place. */
 const oneHome = (name, packages, homes) => ({
   name: `one-home-for-${name}`,
@@ -37,12 +40,12 @@ module.exports = {
     wall(
       'front-door-only',
       { path: '^(apps|packages)/([^/]+)/' },
-      { path: '^packages/', pathNot: ['^packages/$2/', '^packages/[^/]+/src/(index|testing)\\.ts$'] },
+      { path: '^packages/', pathNot: ['^packages/$2/', DOORS] },
     ),
     wall(
       'front-door-only-for-documents',
       { path: '^(docs|playwright|prisma)/' },
-      { path: '^packages/', pathNot: '^packages/[^/]+/src/(index|testing)\\.ts$' },
+      { path: '^packages/', pathNot: DOORS },
     ),
     wall(
       'protocol-stands-alone',

@@ -67,29 +67,19 @@ const FLOATS: ReadonlySet<string> = new Set(['FP32', 'FP64'])
 
 /** The bytes of an input. Refuses what the datatype cannot hold. */
 export function encodeValues<D extends Datatype>(datatype: D, values: InputValues[D]): Uint8Array {
-  switch (datatype) {
-    case 'BYTES':
-      return encodeBytes(values as InputValues['BYTES'])
-    case 'BOOL':
-      return values instanceof Uint8Array ? values : Uint8Array.from(values as readonly boolean[], Number)
-    case 'FP16':
-      return toBytes(Uint16Array.from(values as Numbers, numberToHalf))
-    case 'BF16':
-      return toBytes(Uint16Array.from(values as Numbers, numberToBfloat))
-    case 'INT64':
-      return values instanceof BigInt64Array
-        ? toBytes(values)
-        : encodeWide(datatype, values as Integers, new BigInt64Array(values.length))
-    case 'UINT64':
-      return values instanceof BigUint64Array
-        ? toBytes(values)
-        : encodeWide(datatype, values as Integers, new BigUint64Array(values.length))
-    default:
-      return encodeNumbers(datatype as keyof typeof ARRAYS, values as Numbers)
-  }
+  if (datatype === 'BYTES') return encodeBytes(values as InputValues['BYTES'])
+  if (datatype === 'BOOL')
+    return values instanceof Uint8Array ? values : Uint8Array.from(values as readonly boolean[], Number)
+  if (datatype === 'FP16') return toBytes(Uint16Array.from(values as Numbers, numberToHalf))
+  if (datatype === 'BF16') return toBytes(Uint16Array.from(values as Numbers, numberToBfloat))
+  if (datatype === 'INT64' || datatype === 'UINT64') return encodeWide(datatype, values as Integers)
+  return encodeNumbers(datatype as keyof typeof ARRAYS, values as Numbers)
 }
 
-function encodeWide(datatype: Datatype, values: Integers, target: BigInt64Array | BigUint64Array): Uint8Array {
+function encodeWide(datatype: 'INT64' | 'UINT64', values: Integers): Uint8Array {
+  const ArrayType = datatype === 'INT64' ? BigInt64Array : BigUint64Array
+  if (values instanceof ArrayType) return toBytes(values)
+  const target = new ArrayType(values.length)
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] ?? 0
     if (typeof value === 'number' && !Number.isSafeInteger(value)) failValue(datatype, value)

@@ -20,9 +20,18 @@ export async function serve(...args: string[]): Promise<Served> {
   const child = spawn(
     path.join(ROOT, 'bin/conch'),
     [
-      ...['serve', `--model-repository=${path.join(ROOT, 'examples/models')}`, `--model-repository=${made.directory}`],
-      ...['--model-control-mode=explicit', ...models, '--allow-client-shm=true', '--allow-metrics=false'],
-      ...['--http-address=127.0.0.1', '--http-port=0', '--grpc-address=127.0.0.1', '--grpc-port=0', ...args],
+      'serve',
+      `--model-repository=${path.join(ROOT, 'examples/models')}`,
+      `--model-repository=${made.directory}`,
+      '--model-control-mode=explicit',
+      '--allow-client-shm=true',
+      '--allow-metrics=false',
+      '--http-address=127.0.0.1',
+      '--http-port=0',
+      '--grpc-address=127.0.0.1',
+      '--grpc-port=0',
+      ...models,
+      ...args,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )

@@ -15,9 +15,15 @@ export function encodeHead(channel: Channel, method: string, options: RpcOptions
   const before = plain ? known.get(key) : undefined
   if (before !== undefined) return before
   const block = encodeHeaders([
-    ...[':method', 'POST', ':scheme', channel.scheme, ':path', method, ':authority', channel.authority],
-    ...['content-type', 'application/grpc', 'te', 'trailers', 'user-agent', 'grpc-conch/0.1.0'],
-    ...['grpc-accept-encoding', 'identity,deflate,gzip'],
+    ':method',
+    'POST',
+    ':scheme',
+    channel.scheme,
+    ':path',
+    method,
+    ':authority',
+    channel.authority,
+    ...FIXED,
     ...(requestCompression === undefined ? [] : ['grpc-encoding', requestCompression]),
     ...(timeoutMs === undefined ? [] : ['grpc-timeout', formatTimeout(timeoutMs)]),
     ...Object.entries(headers ?? {}).flatMap(([name, value]) => checkHeader(name.toLowerCase(), value)),
@@ -27,6 +33,12 @@ export function encodeHead(channel: Channel, method: string, options: RpcOptions
   return block
 }
 
+const FIXED = Object.entries({
+  'content-type': 'application/grpc',
+  te: 'trailers',
+  'user-agent': 'grpc-conch/0.1.0',
+  'grpc-accept-encoding': 'identity,deflate,gzip',
+}).flat()
 /** One frame has to hold them. */
 const MOST_BYTES = 16_384
 

@@ -63,19 +63,18 @@ export class InferStream implements RpcSink, AsyncIterable<StreamAnswer> {
   /** Leaving the loop early cancels the stream. */
   async *[Symbol.asyncIterator](): AsyncGenerator<StreamAnswer, void> {
     try {
-      for (;;) {
-        const answer = this.#answers.shift()
-        if (answer !== undefined) {
-          this.#resume()
-          yield answer
-        } else if (this.#ended) {
-          if (this.#error !== undefined) throw this.#error
-          return
-        } else await new Promise<void>((resolve) => (this.#reader = resolve))
-      }
+      for (let answer = await this.#next(); answer !== undefined; answer = await this.#next()) yield answer
     } finally {
       if (!this.#ended) this.cancel()
     }
+  }
+
+  async #next(): Promise<StreamAnswer | undefined> {
+    while (this.#answers.length === 0 && !this.#ended) await new Promise<void>((resolve) => (this.#reader = resolve))
+    const answer = this.#answers.shift()
+    if (answer === undefined && this.#error !== undefined) throw this.#error
+    this.#resume()
+    return answer
   }
 
   message(bytes: Uint8Array): void {

@@ -136,11 +136,8 @@ export class Rpc implements StreamSink {
   #readHead(list: HeaderList, status: string): void {
     this.#encoding = find(list, 'grpc-encoding') ?? 'identity'
     if (status === '200' && (find(list, 'content-type') ?? '').startsWith('application/grpc')) return
-    const text = `the server answered with HTTP status ${status} and no gRPC`
-    this.#status = new ClientError(
-      status === '503' || status === '502' || status === '504' || status === '429' ? 'UNAVAILABLE' : 'UNKNOWN',
-      text,
-    )
+    const code = UNAVAILABLE.has(status) ? 'UNAVAILABLE' : 'UNKNOWN'
+    this.cancel(new ClientError(code, `the server answered with HTTP status ${status} and no gRPC`))
   }
 
   #readStatus(list: HeaderList): void {
@@ -179,6 +176,8 @@ export class Rpc implements StreamSink {
   }
 }
 
+/** HTTP statuses of proxies that may do better later. */
+const UNAVAILABLE: ReadonlySet<string> = new Set(['429', '502', '503', '504'])
 const NOTHING: readonly Uint8Array[] = []
 /** Messages up to this many bytes leave as one piece. */
 const SMALL = 16_384

@@ -33,18 +33,17 @@ export class PieceQueue implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     try {
-      for (;;) {
-        const piece = this.#pieces.shift()
-        if (piece !== undefined) {
-          if (this.#pieces.length === MOST - 1) this.#source.resume()
-          yield piece
-        } else if (this.#ended) {
-          if (this.#error !== undefined) throw this.#error
-          return
-        } else await new Promise<void>((resolve) => (this.#wake = resolve))
-      }
+      for (let piece = await this.#next(); piece !== undefined; piece = await this.#next()) yield piece
     } finally {
       if (!this.#ended) this.#source.cancel()
     }
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    while (this.#pieces.length === 0 && !this.#ended) await new Promise<void>((resolve) => (this.#wake = resolve))
+    const piece = this.#pieces.shift()
+    if (piece === undefined && this.#error !== undefined) throw this.#error
+    if (this.#pieces.length === MOST - 1) this.#source.resume()
+    return piece
   }
 }

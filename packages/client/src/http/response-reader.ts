@@ -87,7 +87,8 @@ export class ResponseReader {
       case 'until-close':
         this.#sink.body(bytes)
         return bytes.length
-      default:
+      case 'length':
+      case 'chunk':
         return this.#readBody(bytes)
     }
   }
@@ -163,20 +164,24 @@ function broken(what: string): never {
 
 function parseHead(text: string): Head {
   const [first = '', ...lines] = text.split('\r\n')
-  const status =
-    /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/.exec(first)?.[1] ?? broken(`'${first.slice(0, 40)}' for a status line`)
+  const status = STATUS_LINE.exec(first)?.[1] ?? broken(`'${first.slice(0, 40)}' for a status line`)
   const fields = new Map<string, string>()
-  for (const line of lines) {
-    const colon = line.indexOf(':')
-    if (colon <= 0) broken('a header without a name')
-    const name = line.slice(0, colon).toLowerCase()
-    const value = line.slice(colon + 1).trim()
-    const before = fields.get(name)
-    if (before !== undefined && before !== value && name === 'content-length') broken('two lengths')
-    fields.set(name, before === undefined || name === 'content-length' ? value : `${before}, ${value}`)
-  }
+  for (const line of lines) addField(fields, line)
   // Without keep-alive an answer of HTTP/1.0 is the last one.
-  if (first.startsWith('HTTP/1.0') && fields.get('connection')?.toLowerCase() !== 'keep-alive')
-    fields.set('connection', 'close')
+  const isLast = first.startsWith('HTTP/1.0') && fields.get('connection')?.toLowerCase() !== 'keep-alive'
+  if (isLast) fields.set('connection', 'close')
   return new Head(Number(status), fields)
+}
+
+const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/
+
+function addField(fields: Map<string, string>, line: string): void {
+  const colon = line.indexOf(':')
+  if (colon <= 0) broken('a header without a name')
+  const name = line.slice(0, colon).toLowerCase()
+  const value = line.slice(colon + 1).trim()
+  const before = fields.get(name)
+  if (before === undefined) fields.set(name, value)
+  else if (name !== 'content-length') fields.set(name, `${before}, ${value}`)
+  else if (before !== value) broken('two lengths')
 }

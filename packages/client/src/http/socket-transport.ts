@@ -36,9 +36,13 @@ export class SocketTransport implements HttpTransport {
       const exchange = this.#pool.run(request, {
         head: (head) => (answer = head),
         body: (piece) => {
-          parts.push(piece)
           size += piece.length
-          if (size > this.#limit) exchange.abort(new ClientError('RESOURCE_EXHAUSTED', tooLarge(this.#limit)))
+          if (size <= this.#limit) parts.push(piece)
+          else {
+            const error = new ClientError('RESOURCE_EXHAUSTED', tooLarge(this.#limit))
+            reject(error)
+            exchange.abort(error)
+          }
         },
         end: () => {
           if (answer === undefined) return

@@ -41,25 +41,21 @@ function readMember(field: WireField, value: JsonValue): unknown {
 }
 
 function readOne(field: WireField, value: JsonValue): unknown {
-  switch (field.type) {
-    case 'message':
-      return messageFromJson(field.typeName, value)
-    case 'string':
-    case 'enum':
-      return typeof value === 'string' ? value : failKind(field, 'a string')
-    case 'bool':
-      return typeof value === 'boolean' ? value : failKind(field, 'a boolean')
-    case 'float':
-    case 'double':
-      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : failKind(field, 'a number')
-    case 'bytes':
-      return failKind(field, 'nothing: bytes do not travel as JSON')
-    case 'int32':
-    case 'uint32':
-    case 'int64':
-    case 'uint64':
-      return readInteger(field, value)
-  }
+  if (field.type === 'message') return messageFromJson(field.typeName, value)
+  if (INTEGERS.has(field.type)) return readInteger(field, value)
+  const kind = KINDS[field.type]
+  if (kind === 'number' && typeof value === 'bigint') return Number(value)
+  return typeof value === kind ? value : failKind(field, `a ${kind ?? 'thing that JSON has'}`)
+}
+
+const INTEGERS: ReadonlySet<string> = new Set(['int32', 'uint32', 'int64', 'uint64'])
+/** By type: what typeof says of a good value. Bytes do not travel as JSON. */
+const KINDS: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
+  string: 'string',
+  enum: 'string',
+  bool: 'boolean',
+  float: 'number',
+  double: 'number',
 }
 
 function readInteger(field: WireField, value: JsonValue): number | bigint {

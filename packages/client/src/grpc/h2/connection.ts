@@ -168,7 +168,7 @@ export class Connection implements FrameSink {
   }
 
   #pumpBlocked(): void {
-    for (const stream of [...this.#blocked]) this.#pump(stream)
+    for (const stream of this.#blocked) this.#pump(stream)
   }
 
   // What comes in
@@ -309,7 +309,7 @@ export class Connection implements FrameSink {
     const reason = `the server closes the connection: ${Buffer.from(payload.subarray(8)).toString('latin1')}`
     this.#failure ??= new ClientError('UNAVAILABLE', reason)
     this.#leave()
-    for (const stream of [...this.#streams.values()]) if (stream.id > last) this.#fail(stream, this.#failure)
+    for (const stream of this.#streams.values()) if (stream.id > last) this.#fail(stream, this.#failure)
     this.#endWhenDone()
   }
 
