@@ -200,6 +200,14 @@ class ServingEngine implements Engine {
     return this.#repository.registry.find(model, this.#traffic.nameVersion(model, version))
   }
 
+  /** A sequence goes on where it began, also when that version was reloaded meanwhile. */
+  #target(request: InferRequest, version: string): LoadedVersion {
+    const found = this.#find(request.model, version)
+    const { sequenceId: id } = request
+    if (id === 0n || id === '' || request.sequenceStart) return found
+    return this.#repository.registry.holderOf(request.model, found, id)
+  }
+
   metadata(model: string, version: string): ModelMetadata {
     const { metadata } = this.#find(model, version)
     if (version !== '') return metadata
@@ -237,7 +245,7 @@ class ServingEngine implements Engine {
     let route: Route | undefined
     try {
       route = this.#traffic.route(request, context?.headers)
-      const version = this.#find(request.model, route?.version ?? request.version)
+      const version = this.#target(request, route?.version ?? request.version)
       lease = this.memory.lend(request)
       flight = version.begin(request, context, undefined)
     } catch (error) {
@@ -253,7 +261,7 @@ class ServingEngine implements Engine {
 
   async stream(request: InferRequest, onResponse: ResponseListener, context?: InferContext): Promise<void> {
     const route = this.#traffic.route(request, context?.headers)
-    const version = this.#find(request.model, route?.version ?? request.version)
+    const version = this.#target(request, route?.version ?? request.version)
     const lease = this.memory.lend(request)
     const take = lease === undefined ? onResponse : deliverTo(lease, onResponse)
     try {

@@ -1,12 +1,13 @@
 import { completeInstanceGroups, normaliseConfig } from '@conch/protocol'
 import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conch/protocol'
-import type { Backend, BackendContext, BackendModel, EngineCalls } from './backend/contract.ts'
+import type { Backend, BackendModel, EngineCalls } from './backend/contract.ts'
 import type { CacheFront } from './cache/front.ts'
 import type { ResponseCache } from './cache/response-cache.ts'
 import type { Circles } from './circles.ts'
 import { checkRuntime } from './backend/runtime.ts'
 import { complain } from './configs.ts'
 import type { InferContext, ModelMetadata } from './contract.ts'
+import { describePlace, LIBRARIES, noteTo } from './describe-place.ts'
 import { describeTensors } from './describe-tensors.ts'
 import { Idle } from './idle.ts'
 import type { Slot } from './instance/contract.ts'
@@ -23,7 +24,7 @@ import { checkNamedFiles, findLabelFiles, readLabels } from './repository/named-
 import { findWaiting, Flight, newTimings } from './request.ts'
 import type { FlightOwner, FlightParts, Outcome, ResponseListener } from './request.ts'
 import { chooseScheduler } from './schedule/choose.ts'
-import type { Scheduler, SequenceSlots, StepContext, StepTarget } from './schedule/contract.ts'
+import type { OpenSequences, Scheduler, SequenceSlots, StepContext, StepTarget } from './schedule/contract.ts'
 import { checkSteps, inheritDecoupled } from './schedule/ensemble/check-steps.ts'
 import { buildGraph } from './schedule/ensemble/graph.ts'
 import { refuseStopped } from './schedule/stopping.ts'
@@ -113,26 +114,6 @@ async function checkLoaded(config: ModelConfig, plan: VersionPlan, parts: ModelP
     files: { directory: plan.model, has: (path) => found.has(path) },
     note: noteTo(parts.log),
   })
-}
-
-/** `--backend-config=onnxruntime,op-library-directory=DIR` (superset): where operator libraries may lie outside the models. */
-const LIBRARIES = 'op-library-directory'
-
-function noteTo(log: Log): (text: string) => void {
-  return (text) => log.write('info', text)
-}
-
-function describePlace(plan: VersionPlan, parts: ModelParts): BackendContext {
-  const { modelDirectory, versionDirectory, root, version } = plan
-  return {
-    modelDirectory,
-    versionDirectory,
-    root,
-    version,
-    settings: { ...parts.settings[''], ...parts.settings[plan.config.backend] },
-    log: (level, text) => parts.log.write(level, text, { model: plan.model, version }),
-    engine: parts.calls(plan.model),
-  }
 }
 
 interface Prepared {
@@ -264,6 +245,11 @@ export class LoadedVersion implements ServedVersion, FlightOwner, StepTarget {
     return this.#steps()
       .map((step) => `${step.#scope}(${step.#nameSteps()})`)
       .join()
+  }
+
+  /** Undefined for models without sequences. */
+  get sequences(): OpenSequences | undefined {
+    return this.#scheduler.sequences
   }
 
   get instances(): readonly Slot[] {

@@ -16,7 +16,7 @@ async function start(files: Record<string, string | Uint8Array>) {
   const engine = createEngine(testOptions([repository.directory]), { findBackend: onlyBackends(createOnnxBackend()) })
   cleanups.push(() => engine.stop(1))
   await engine.start()
-  return engine
+  return { engine, put: repository.put }
 }
 
 const STATE = 'state { input_name: "STATE_IN" output_name: "STATE_OUT" data_type: TYPE_INT32 dims: [ 1 ] }'
@@ -27,7 +27,7 @@ async function startSums(
   files: Record<string, Uint8Array> = {},
 ) {
   const folder = join(FIXTURE_MODELS, 'stateful')
-  const engine = await start({
+  const { engine, put } = await start({
     'stateful/config.pbtxt': change(await readFile(join(folder, 'config.pbtxt'), 'utf8')),
     'stateful/1/model.onnx': await readFile(join(folder, '1', 'model.onnx')),
     ...files,
@@ -42,7 +42,7 @@ async function startSums(
     const { outputs } = await engine.infer(request)
     return outputs.map((output) => new DataView(output.data.buffer, output.data.byteOffset).getInt32(0, true))
   }
-  return { engine, ask }
+  return { engine, ask, put }
 }
 
 it.each(['direct { }', 'oldest { max_candidate_sequences: 3 }'])(
@@ -121,7 +121,7 @@ it('keeps the memory of a voice detector as its clients would', async () => {
     `input [ { name: "input" data_type: TYPE_FP32 dims: [ -1, 576 ] }, ${names} { name: "sr" data_type: TYPE_INT64 dims: [ 1 ] } ]`
   const output = 'output [ { name: "output" data_type: TYPE_FP32 dims: [ -1, 1 ] } ]'
   const state = 'state { input_name: "state" output_name: "stateN" data_type: TYPE_FP32 dims: [ 2, 1, 128 ] }'
-  const engine = await start({
+  const { engine } = await start({
     'vad/config.pbtxt': config,
     'vad/1/model.onnx': file,
     'kept/config.pbtxt': `backend: "onnxruntime" max_batch_size: 0 ${inputs('')} ${output} sequence_batching { oldest { } ${state} }`,
@@ -149,4 +149,46 @@ it('keeps the memory of a voice detector as its clients would', async () => {
     expect(kept.outputs.map(({ name }) => name)).toEqual(['output'])
     expect(kept.outputs[0]?.data).toEqual(own.outputs.find(({ name }) => name === 'output')?.data)
   }
+})
+
+it('lets sequences end where they began when their model is reloaded', async () => {
+  const { engine, ask, put } = await startSums()
+  await engine.load('stateful')
+  expect(await ask(1n, 1, 'S')).toEqual([1, 1])
+  expect(await ask(2n, 10, 'S')).toEqual([10, 1])
+  for (const round of [1, 2]) {
+    await put('stateful/1/notes.txt', `round ${round}`)
+    await engine.load('stateful')
+    expect(await ask(1n, round)).toEqual([round === 1 ? 2 : 4, 0])
+    expect(await ask(BigInt(round + 10), 5, 'S')).toEqual([5, 1])
+  }
+  expect(await ask(2n, 1, 'E')).toEqual([11, 0])
+  expect(await ask(1n, 1, 'E')).toEqual([5, 0])
+  // Its id means nothing any more, neither there nor here.
+  await expect(ask(1n, 1)).rejects.toThrow('must specify the START flag on the first request of the sequence')
+  expect(await ask(11n, 1, 'E')).toEqual([6, 0])
+  expect(await ask(12n, 1)).toEqual([6, 0])
+  // An id that begins anew is the new one's.
+  await put('stateful/1/notes.txt', 'round three')
+  await engine.load('stateful')
+  expect(await ask(12n, 100, 'S')).toEqual([100, 1])
+  expect(await ask(12n, 1)).toEqual([101, 0])
+})
+
+it('ends sequences with their model, and those of selves that are too many', async () => {
+  const { engine, ask, put } = await startSums((config) =>
+    config.replace('sequence_batching {', 'sequence_batching { max_sequence_idle_microseconds: 600000000'),
+  )
+  await engine.load('stateful')
+  for (let id = 1n; id <= 7n; id++) {
+    await ask(id, 1, 'S')
+    await put('stateful/1/notes.txt', `before ${id}`)
+    await engine.load('stateful')
+  }
+  await expect(ask(3n, 1)).rejects.toThrow('must specify the START flag')
+  expect(await ask(4n, 1)).toEqual([2, 0])
+  await engine.unload('stateful', false)
+  await expect(ask(7n, 1)).rejects.toThrow('has no available versions')
+  await engine.load('stateful')
+  await expect(ask(7n, 1)).rejects.toThrow('must specify the START flag')
 })

@@ -62,11 +62,22 @@ export interface VersionPlan {
   readonly versionDirectory: string
 }
 
+/** Sequences that have begun on a version and not ended. */
+export interface HeldSequences {
+  readonly size: number
+  has(id: bigint | string): boolean
+  /** Resolves when there is none, or `forgo` was called. */
+  ended(): Promise<void>
+  forgo(): void
+}
+
 /** A version that serves, as far as the repository must know it. */
 export interface ServedVersion {
   readonly config: ModelConfig
   /** Requests taken and not yet answered. */
   readonly inflight: number
+  /** Undefined for models without sequences. */
+  readonly sequences?: HeldSequences | undefined
   /** Refuses new requests, waits for those in flight, releases everything. */
   stop(): Promise<void>
 }

@@ -19,6 +19,9 @@ export interface LifecycleParts<V extends ServedVersion> {
   readonly retries: number
 }
 
+/** Earlier selves of a version that are kept for their sequences; those of the oldest end early. */
+const MAX_ELDERS = 4
+
 /** How the load of one version went. `fresh` is what must replace the serving one; undefined = updated in place. */
 type Attempt<V extends ServedVersion> =
   | { readonly version: VersionRecord<V>; readonly fresh: V | undefined }
@@ -131,7 +134,7 @@ export class Lifecycle<V extends ServedVersion> {
       const old = version.serving
       version.serving = fresh
       registry.move(record, version, { state: 'READY', reason: '' })
-      if (old !== undefined) drained.push(this.#release(old))
+      if (old !== undefined) drained.push(this.#succeed(version, old))
     }
     for (const version of record.ready()) {
       if (!polled.versions.includes(version.version)) drained.push(this.#retire(record, version))
@@ -149,6 +152,7 @@ export class Lifecycle<V extends ServedVersion> {
     record.pollError = ''
     const drained: Promise<void>[] = []
     for (const version of record.sorted()) {
+      for (const elder of version.elders) elder.sequences?.forgo()
       if (version.serving !== undefined) drained.push(this.#retire(record, version))
       else if (version.state === 'UNAVAILABLE') {
         registry.move(record, version, { state: 'UNAVAILABLE', reason: 'unloaded' })
@@ -176,6 +180,19 @@ export class Lifecycle<V extends ServedVersion> {
     if (version.state === 'UNLOADING' && version.draining === 0) {
       registry.move(record, version, { state: 'UNAVAILABLE', reason: 'unloaded' })
     }
+  }
+
+  /** Sequences stay on the self they began on: another one knows nothing of their state. */
+  async #succeed(version: VersionRecord<V>, old: V): Promise<void> {
+    const { sequences } = old
+    if (sequences !== undefined && sequences.size > 0 && !this.#stopped) {
+      version.elders = [...version.elders, old]
+      const extra = version.elders.slice(0, -MAX_ELDERS)
+      for (const elder of extra) elder.sequences?.forgo()
+      await sequences.ended()
+      version.elders = version.elders.filter((elder) => elder !== old)
+    }
+    await this.#release(old)
   }
 
   async #release(old: V): Promise<void> {

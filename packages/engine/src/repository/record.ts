@@ -12,6 +12,8 @@ export interface VersionRecord<V extends ServedVersion> {
   serving: V | undefined
   /** Earlier selves that still answer their last requests. */
   draining: number
+  /** Those that were replaced while sequences ran on them, the newest last: they keep these until they end. */
+  elders: readonly V[]
 }
 
 /** What is known of one model. Versions stay listed after they were unloaded. */
@@ -46,6 +48,7 @@ export class ModelRecord<V extends ServedVersion> {
       problem: '',
       serving: undefined,
       draining: 0,
+      elders: [],
     }
     this.versions.set(version, fresh)
     return fresh

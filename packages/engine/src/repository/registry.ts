@@ -34,6 +34,18 @@ export class Registry<V extends ServedVersion> {
     return this.named(model).some((record) => record.versions.get(version)?.state === 'READY')
   }
 
+  /** Who holds an open sequence: the version that serves, or an earlier self of it. */
+  holderOf(model: string, serving: V, sequence: bigint | string): V {
+    if (serving.sequences === undefined || serving.sequences.has(sequence)) return serving
+    for (const { versions } of this.named(model)) {
+      for (const version of versions.values()) {
+        if (version.serving !== serving) continue
+        return version.elders.find(({ sequences }) => sequences?.has(sequence)) ?? serving
+      }
+    }
+    return serving
+  }
+
   /** The highest version of a model that is READY. */
   latest(model: string): V | undefined {
     return this.named(model)[0]?.latest

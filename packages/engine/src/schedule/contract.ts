@@ -17,8 +17,20 @@ export interface Scheduler {
   stop(): Promise<void>
   /** Whether it takes this request also while its version drains: what has begun must be able to end. */
   continues?(request: ActiveRequest): boolean
+  /** Those that requests can join; absent for models without sequences. */
+  readonly sequences?: OpenSequences
   /** Who holds which slot; absent for models without sequences. */
   inspectSlots?(): SequenceSlots
+}
+
+/** Sequences that have begun and not ended. */
+export interface OpenSequences {
+  readonly size: number
+  has(id: bigint | string): boolean
+  /** Resolves when there is none, or `forgo` was called. */
+  ended(): Promise<void>
+  /** Nobody waits for their ends any more. */
+  forgo(): void
 }
 
 /** What a sequence batcher is doing, for people: plain data. Times are milliseconds. */

@@ -1,13 +1,14 @@
 import { ConchError } from '@conch/protocol'
 import type { ModelConfig } from '@conch/protocol'
 import type { ActiveRequest } from '../../request.ts'
-import type { Scheduler, ScheduleParts, SequenceSlots } from '../contract.ts'
+import type { OpenSequences, Scheduler, ScheduleParts, SequenceSlots } from '../contract.ts'
 import { Deadlines } from '../deadlines.ts'
 import { BatchRunner, DIRECT } from '../run-batch.ts'
 import { Stopping } from '../stopping.ts'
 import { Controls } from './controls.ts'
 import { describeSlots } from './describe-slots.ts'
 import { Lanes } from './lanes.ts'
+import { OpenMap } from './open-map.ts'
 import { Sequence, Turn } from './sequence.ts'
 import type { SequenceOwner } from './sequence.ts'
 import { States } from './states.ts'
@@ -36,7 +37,8 @@ export class SequenceScheduler implements Scheduler, SequenceOwner {
   readonly #deadlines = new Deadlines()
   readonly #stopping = new Stopping(() => this.inflight)
   /** Sequences that requests can join, by id. */
-  readonly #open = new Map<bigint | string, Sequence>()
+  readonly #open = new OpenMap()
+  readonly sequences: OpenSequences = this.#open
   /** Those that wait for a slot, first come first served. */
   readonly #backlog = new Set<Sequence>()
   /** Ids that the server gave. */
