@@ -113,7 +113,7 @@ test('the keyboard reaches everything: palette, jumps, shortcuts, Esc', async ({
   await expect(page.getByRole('row').filter({ hasText: 'iris' })).toBeVisible()
   await page.keyboard.press('Control+k')
   await page.getByPlaceholder('Jump to a model').fill('digits')
-  await expect(page.getByRole('option', { name: /^digits/ })).toBeVisible()
+  await expect(page.getByRole('option', { name: /^digits / })).toBeVisible()
   await page.keyboard.press('Enter')
   await page.waitForURL('**/models/digits')
   await page.keyboard.press('?')

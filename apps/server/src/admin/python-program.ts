@@ -15,12 +15,15 @@ const PATIENCE = 10_000
 const MAX_OUTPUT = 4 * 1_048_576
 /** Each is a process of its own. */
 const AT_ONCE = 2
+const MOST_WAITING = 20
 
 let running = 0
 const waiting: (() => void)[] = []
 
 /** Asks `check_source.py` and gives back its answer, parsed. It looks at the source; nothing of it is run. */
 export async function askSourceCheck(python: string, question: object): Promise<unknown> {
+  if (waiting.length >= MOST_WAITING)
+    throw new ConchError('UNAVAILABLE', 'too many sources are being checked; try again')
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
   running += 1
   try {
