@@ -1,8 +1,5 @@
 import { LIMITS } from '../apps/server/src/http/limits.ts'
-import { MOST_INSTANCES } from '../packages/protocol/src/config/check-instances.ts'
-import { MAX_DATA_DEPTH } from '../packages/protocol/src/v2/data-reader.ts'
-import { MAX_ENTRIES } from '../packages/protocol/src/v2/entries.ts'
-import { MAX_VALUES } from '../packages/protocol/src/v2/json-value.ts'
+import { MAX_DATA_DEPTH, MAX_ENTRIES, MAX_VALUES, MOST_INSTANCES } from '../packages/protocol/src/index.ts'
 
 const HTTP = 'apps/server/test/http.test.ts'
 const GREEDY = 'apps/server/test/greedy-clients.test.ts'

@@ -57,3 +57,8 @@ export * from './traffic/policy.ts'
 export { parseTrafficPolicy, parseTrafficText, readTrafficPolicy } from './traffic/parse-policy.ts'
 export type { CheckedPolicy } from './traffic/parse-policy.ts'
 export { printTrafficPolicy } from './traffic/print-policy.ts'
+/** What a request or a config may ask for at most; docs/compat.md lists it. */
+export { MAX_DATA_DEPTH } from './v2/data-reader.ts'
+export { MAX_ENTRIES } from './v2/entries.ts'
+export { MAX_VALUES } from './v2/json-value.ts'
+export { MOST_INSTANCES } from './config/check-instances.ts'
