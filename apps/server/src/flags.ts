@@ -14,6 +14,9 @@ export interface Flag {
 
 type Row = readonly [name: string, kind: string, help: string, idle?: string]
 
+const ONE_LOOP = 'one event loop serves all calls'
+const NO_POOL = 'requests are not pooled'
+const BACKLOG = 'answers that a client has not taken are bounded in bytes, 64 MiB a stream'
 const GPU = 'this server has no GPU memory of its own to manage'
 const PLUGIN = 'caches and agents are built in, not loaded from a directory'
 
@@ -65,9 +68,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['grpc-port', 'int', 'Port to listen on. Default: 8001.'],
     ['reuse-grpc-port', 'bool', 'Share the port with other servers that set this too. Default: false.'],
     ['grpc-header-forward-pattern', 'text', 'Metadata whose key matches becomes request parameters.'],
-    ['grpc-infer-thread-count', 'int', 'Handler threads, 2 to 128. Default: 2.'],
-    ['grpc-infer-allocation-pool-size', 'int', 'Request objects kept for reuse. Default: 8.'],
-    ['grpc-max-response-pool-size', 'int', 'Response objects kept for reuse.'],
+    ['grpc-infer-thread-count', 'int', 'Handler threads, 2 to 128. Default: 2.', ONE_LOOP],
+    ['grpc-infer-allocation-pool-size', 'int', 'Request objects kept for reuse. Default: 8.', NO_POOL],
+    ['grpc-max-response-pool-size', 'int', 'Responses of a request that wait to be sent.', BACKLOG],
     ['grpc-use-ssl', 'bool', 'Serve over TLS. Default: false.'],
     ['grpc-use-ssl-mutual', 'bool', 'Serve over TLS and ask clients for a certificate. Default: false.'],
     ['grpc-server-cert', 'text', 'PEM certificate of the server.'],
@@ -143,14 +146,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['host-policy', 'text*', '<policy>,<setting>=<value>. Repeatable.', 'host policies come with a later release'],
     ['model-load-gpu-limit', 'text*', '<gpu>:<fraction>. Repeatable.', GPU],
   ],
-  'Shared Memory': [
-    [
-      'allow-client-shm',
-      'bool',
-      'Let clients register shared memory. Default: false.',
-      'client shared memory comes with a later release',
-    ],
-  ],
+  'Shared Memory': [['allow-client-shm', 'bool', 'Let clients register shared memory. Default: false.']],
   Deprecated: [
     ['strict-model-config', 'bool', 'Use --disable-auto-complete-config.'],
     ['response-cache-byte-size', 'int', 'Use --cache-config=local,size=<bytes>.'],

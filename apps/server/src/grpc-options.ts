@@ -1,4 +1,6 @@
+import { parseBodyMemory } from './option-values.ts'
 import type { Values } from './option-values.ts'
+import { UsageError } from './command-line.ts'
 import { checkGrpc, parseRestrictions } from './settings.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
 import { parseTls } from './tls.ts'
@@ -11,6 +13,8 @@ export interface GrpcOptions {
   readonly reusePort: boolean
   /** RE2-like expression; '' = nothing is forwarded. */
   readonly forwardPattern: string
+  /** Superset: bytes that all request bodies in flight may take together, those of HTTP included. */
+  readonly bodyMemory: number
   readonly restricted: ReadonlyMap<ApiGroup, Restriction>
   /** Of the answers of inferences; undefined = none. */
   readonly compression: 'low' | 'medium' | 'high' | undefined
@@ -23,6 +27,7 @@ export interface GrpcOptions {
     readonly withoutCalls: boolean
     readonly leastInterval: number
     readonly strikes: number
+    readonly withoutData: number
   }
   readonly maxAgeMs: number | undefined
   readonly maxAgeGraceMs: number | undefined
@@ -31,6 +36,9 @@ export interface GrpcOptions {
 export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
   const level = values.text('grpc-infer-response-compression-level', 'none')
   checkGrpc(values.int('grpc-infer-thread-count', 2), level)
+  if (values.int('grpc-max-response-pool-size', 1) <= 0) {
+    throw new UsageError('grpc-max-response-pool-size', 'Error: --grpc-max-response-pool-size must be greater than 0.')
+  }
   const age = (flag: string) => (values.has(flag) ? values.int(flag, 0) : undefined)
   return {
     enabled: values.bool('allow-grpc', enabled),
@@ -38,6 +46,7 @@ export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
     port: values.int('grpc-port', 8001),
     reusePort: values.bool('reuse-grpc-port', false),
     forwardPattern: values.text('grpc-header-forward-pattern', ''),
+    bodyMemory: parseBodyMemory(values),
     restricted: parseRestrictions('grpc-restricted-protocol', values.all('grpc-restricted-protocol'), 'protocol'),
     compression: level === 'low' || level === 'medium' || level === 'high' ? level : undefined,
     tls: parseTls(values, 'grpc'),
@@ -47,6 +56,7 @@ export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
       withoutCalls: values.bool('grpc-keepalive-permit-without-calls', false),
       leastInterval: values.int('grpc-http2-min-recv-ping-interval-without-data', 300_000),
       strikes: values.int('grpc-http2-max-ping-strikes', 2),
+      withoutData: values.int('grpc-http2-max-pings-without-data', 2),
     },
     maxAgeMs: age('grpc-max-connection-age'),
     maxAgeGraceMs: age('grpc-max-connection-age-grace'),

@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
-import { connect, type AddressInfo, type Server } from 'node:net'
+import { connect, type AddressInfo, type ListenOptions, type Server } from 'node:net'
 import { ConchError } from '@conch/protocol'
 
 export interface ListenAt {
@@ -33,7 +33,7 @@ export async function listen(server: Server, at: ListenAt): Promise<string> {
   return `${at.address}:${(server.address() as AddressInfo).port}`
 }
 
-function open(server: Server, options: Parameters<Server['listen']>[0] & object): Promise<void> {
+function open(server: Server, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(options, () => {

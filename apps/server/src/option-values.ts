@@ -1,4 +1,5 @@
-import { parseBool, parseInteger } from './command-line.ts'
+import { totalmem } from 'node:os'
+import { parseBool, parseInteger, UsageError } from './command-line.ts'
 import type { Given } from './command-line.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -32,4 +33,12 @@ export class Values {
   has(flag: string): boolean {
     return this.given.has(flag)
   }
+}
+
+/** Half of what this process may have: the machine's memory, or less inside a container. */
+export function parseBodyMemory(values: Values): number {
+  const limits = [totalmem(), process.constrainedMemory()].filter((bytes) => bytes > 0)
+  const bytes = values.int('http-body-memory', Math.floor(Math.min(...limits) / 2), 64)
+  if (bytes > 0) return bytes
+  throw new UsageError('http-body-memory', 'Error: --http-body-memory must be greater than 0.')
 }

@@ -1,4 +1,3 @@
-import { totalmem } from 'node:os'
 import type { Flag } from './flags.ts'
 import { SERVE_FLAGS, UP_FLAGS } from './flags.ts'
 import type { Given } from './command-line.ts'
@@ -7,7 +6,7 @@ import { parseSageMaker, parseVertex } from './cloud-options.ts'
 import type { CloudOptions, SageMaker, Vertex } from './cloud-options.ts'
 import { parseGrpc } from './grpc-options.ts'
 import type { GrpcOptions } from './grpc-options.ts'
-import { defaultAddress, Values } from './option-values.ts'
+import { defaultAddress, parseBodyMemory, Values } from './option-values.ts'
 import type { Environment } from './option-values.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
 import {
@@ -258,14 +257,6 @@ function parseHttp(values: Values, enabled: boolean): HttpOptions {
     properClientErrors: clientErrors === '400',
     tls: parseTls(values, 'http'),
   }
-}
-
-/** Half of what this process may have: the machine's memory, or less inside a container. */
-function parseBodyMemory(values: Values): number {
-  const limits = [totalmem(), process.constrainedMemory()].filter((bytes) => bytes > 0)
-  const bytes = values.int('http-body-memory', Math.floor(Math.min(...limits) / 2), 64)
-  if (bytes > 0) return bytes
-  throw new UsageError('http-body-memory', 'Error: --http-body-memory must be greater than 0.')
 }
 
 function parseMetrics(values: Values, env: Environment): MetricsOptions {

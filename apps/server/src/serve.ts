@@ -1,6 +1,7 @@
 import { CODE_TEXT, ConchError } from '@conch/protocol'
 import { createEngine } from '@conch/engine'
 import type { Engine } from '@conch/engine'
+import { createBudgets } from './budgets.ts'
 import { startSageMaker, startVertex } from './cloud.ts'
 import { startGrpc } from './grpc/listener.ts'
 import type { GrpcFace } from './grpc/listener.ts'
@@ -101,7 +102,15 @@ function openAccessLog({ options: { accessLog }, log }: Running): AccessLog | un
 
 async function startFaces(running: Running, extra: Extra | undefined): Promise<string | undefined> {
   const { engine, log, options } = running
-  const shared = { engine, log, id: options.id, allowClientShm: options.allowClientShm, trace: running.trace, access: openAccessLog(running) }
+  const shared = {
+    engine,
+    log,
+    budgets: createBudgets(options.http),
+    id: options.id,
+    allowClientShm: options.allowClientShm,
+    trace: running.trace,
+    access: openAccessLog(running),
+  }
   let starting = 'gRPC'
   try {
     if (options.grpc.enabled) {

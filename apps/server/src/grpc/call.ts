@@ -1,6 +1,6 @@
 import { encodeHeaders, H2_ERROR, MessageReader } from '@conch/protocol'
 import type { EncodedMessage } from '@conch/protocol'
-import { chooseEncoding, compress, expand } from './compression.ts'
+import { chooseEncoding, compress, expand, MOST_INFLATION, QUICK } from './compression.ts'
 import type { CompressionLevel, Encoding } from './compression.ts'
 import type { Face } from './face.ts'
 import type { H2Stream, StreamHandler } from './http2/stream.ts'
@@ -40,6 +40,8 @@ export class Call implements StreamHandler {
   #encoding: Encoding | undefined = undefined
   #responded = false
   #ended = false
+  /** Bytes of `face.bodies` that its messages take. */
+  #held = 0
   /** Messages that are being decompressed; those after them wait. */
   #expanding: Promise<void> | undefined = undefined
 
@@ -86,7 +88,7 @@ export class Call implements StreamHandler {
   // From the client
 
   data(piece: Uint8Array): void {
-    if (this.#ended) return
+    if (this.#ended || !this.#hold(piece.length)) return
     this.#guard(() => this.#reader.push(piece))
   }
 
@@ -122,20 +124,53 @@ export class Call implements StreamHandler {
       this.#handler?.message(message)
       return
     }
-    const expanded = compressed ? expand(message, this.header('grpc-encoding'), this.face.limits.inflated) : message
+    const expanded = compressed ? this.#expand(message) : message
     if (!(expanded instanceof Promise) && this.#expanding === undefined) {
-      this.#handler?.message(expanded)
+      if (this.#hold(expanded.length - message.length)) this.#handler?.message(expanded)
       return
     }
     const before = this.#expanding ?? Promise.resolve()
     this.#expanding = before.then(async () => {
       try {
         const ready = await expanded
-        if (!this.#ended) this.#handler?.message(ready)
+        if (!this.#ended && this.#hold(ready.length - message.length)) this.#handler?.message(ready)
       } catch (error) {
         this.fail(error)
       }
     })
+  }
+
+  /** A message that may become large waits until all that are expanded together have room for it. */
+  #expand(message: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    const { limits, inflating } = this.face
+    const encoding = this.header('grpc-encoding')
+    if (message.length <= QUICK) return expand(message, encoding, limits.inflated)
+    const most = Math.min(message.length * MOST_INFLATION, limits.inflated)
+    return inflating.take(most).then(async () => {
+      try {
+        return this.#ended ? message : await expand(message, encoding, limits.inflated)
+      } finally {
+        inflating.giveBack(most)
+      }
+    })
+  }
+
+  /** Counts bytes that have come. False, and the call is over, when there is no room for them. */
+  #hold(bytes: number): boolean {
+    const { bodies } = this.face
+    if (!bodies.take(bytes)) {
+      this.fail(bodies.refuse())
+      return false
+    }
+    this.#held += bytes
+    return true
+  }
+
+  /** Nobody works any more on messages of so many bytes; what is left is given back with the end of the call. */
+  release(bytes: number): void {
+    const free = Math.min(bytes, this.#held)
+    this.#held -= free
+    this.face.bodies.giveBack(free)
   }
 
   #guard(act: () => void): void {
@@ -238,6 +273,7 @@ export class Call implements StreamHandler {
 
   #finish(): void {
     this.#ended = true
+    this.release(this.#held)
     if (this.#deadline !== undefined) clearTimeout(this.#deadline)
   }
 }

@@ -9,7 +9,9 @@ const EXPAND_NOW = { gzip: gunzipSync, deflate: inflateSync }
 /** gRPC's `deflate` is zlib's format. */
 export type Encoding = 'gzip' | 'deflate'
 /** Compressed messages up to this many bytes are expanded at once; they cannot hold up others for long. */
-const QUICK = 1_024
+export const QUICK = 1_024
+/** Deflate makes at most this many bytes of one. */
+export const MOST_INFLATION = 1032
 const LEVELS = { low: 1, medium: 6, high: 9 } as const
 export type CompressionLevel = keyof typeof LEVELS
 

@@ -1,4 +1,5 @@
 import type { Engine } from '@conch/engine'
+import type { Budgets } from '../budgets.ts'
 import type { HeaderMatch } from '../header-forwarding.ts'
 import type { ServerLog } from '../log.ts'
 import type { GrpcOptions } from '../grpc-options.ts'
@@ -6,7 +7,7 @@ import type { AccessLog } from '../tracing/access-log.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 
 /** What every call of the port works with. */
-export interface Face {
+export interface Face extends Budgets {
   readonly engine: Engine
   readonly log: ServerLog
   readonly options: GrpcOptions

@@ -1,6 +1,8 @@
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Engine } from '@conch/engine'
+import { createBudgets } from '../budgets.ts'
+import type { Budgets } from '../budgets.ts'
 import { compileHeaderPattern } from '../header-forwarding.ts'
 import { listen } from '../listen.ts'
 import type { ServerLog } from '../log.ts'
@@ -24,6 +26,8 @@ export interface GrpcDependencies {
   readonly options: GrpcOptions
   readonly id: string
   readonly allowClientShm: boolean
+  /** Shared with other ports; its own unless given. */
+  readonly budgets?: Budgets
   readonly trace: Tracer
   readonly access: AccessLog | undefined
 }
@@ -46,6 +50,7 @@ export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFac
   const { options, log } = dependencies
   const face: Face = {
     ...dependencies,
+    ...(dependencies.budgets ?? createBudgets({ bodyMemory: options.bodyMemory, maxInputSize: LIMITS.inflated })),
     forward: compileHeaderPattern(options.forwardPattern, 'grpc-header-forward-pattern'),
     limits: LIMITS,
     draining: false,

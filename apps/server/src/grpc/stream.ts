@@ -9,6 +9,9 @@ import { describeError, GrpcError, STATUS } from './status.ts'
 import { watchCall } from './watch.ts'
 import type { Watch } from '../tracing/watch.ts'
 
+/** What gRPC puts before a message, bytes. */
+const PREFIX = 5
+
 /** A request of a model that is not decoupled: its answer leaves after those of all before it. */
 interface Turn {
   answer: StreamAnswer | undefined
@@ -28,6 +31,8 @@ export class StreamInfer implements CallHandler {
   /** When the next message was first waited for; 0 = nobody asked. */
   #armed: number
   #inflight = 0
+  /** Of the messages in flight. */
+  #bytes = 0
   #ended = false
 
   constructor(call: Call) {
@@ -37,6 +42,7 @@ export class StreamInfer implements CallHandler {
   }
 
   message(bytes: Uint8Array): void {
+    this.#bytes += bytes.length + PREFIX
     this.#inflight += 1
     if (this.#inflight >= this.#call.face.limits.streamRequests) this.#call.pause()
     const watch = this.#watch(bytes)
@@ -157,6 +163,10 @@ export class StreamInfer implements CallHandler {
   }
 
   #settle(): void {
+    // An equal share: which message it was does not matter to what all of them take.
+    const share = Math.ceil(this.#bytes / this.#inflight)
+    this.#bytes -= share
+    this.#call.release(share)
     this.#inflight -= 1
     if (this.#call.done) return
     if (this.#inflight < this.#call.face.limits.streamRequests) this.#call.resume()

@@ -3,12 +3,11 @@ import type { Engine } from '@conch/engine'
 import type { ConchError } from '@conch/protocol'
 import type { ServerLog } from '../log.ts'
 import type { HttpOptions } from '../options.ts'
-import type { BodyBudget } from './body-budget.ts'
+import type { Budgets } from '../budgets.ts'
 import type { Connection } from './connection.ts'
 import type { HeaderMatch } from '../header-forwarding.ts'
 import { findHeader } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
-import type { InflateBudget } from './inflate-budget.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
 import { Rest } from './rest.ts'
@@ -28,7 +27,7 @@ export interface Door {
 }
 
 /** What the routes stand on; one per listener. */
-export interface Face {
+export interface Face extends Budgets {
   readonly engine: Engine
   readonly log: ServerLog
   readonly options: HttpOptions
@@ -38,8 +37,6 @@ export interface Face {
   /** Headers that become parameters; undefined = none. */
   readonly forward: HeaderMatch | undefined
   readonly workers: JsonWorkers
-  readonly bodies: BodyBudget
-  readonly inflating: InflateBudget
   readonly trace: Tracer
   /** Undefined = no line per inference. */
   readonly access: AccessLog | undefined

@@ -22,8 +22,6 @@ export const LIMITS = {
   bodyReserve: 8 * 1024 * 1024,
   /** Once that is full, as many times what has arrived is taken of the announced length. */
   bodyTrust: 8,
-  /** What all inflated bodies that are not answered yet may take together; further ones wait. */
-  inflatedBytes: 256 * 1024 * 1024,
   /** Bodies from this size on give their memory back when they are answered, without waiting for the collector. */
   releasedBytes: 256 * 1024,
   /** Most that is read and dropped of a body that was answered early, and for how long. */

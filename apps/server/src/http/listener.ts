@@ -4,8 +4,9 @@ import type { Socket } from 'node:net'
 import type { Engine } from '@conch/engine'
 import type { ServerLog } from '../log.ts'
 import type { HttpOptions } from '../options.ts'
+import { createBudgets } from '../budgets.ts'
+import type { Budgets } from '../budgets.ts'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
-import { BodyBudget } from './body-budget.ts'
 import { Connections } from './connection.ts'
 import type { Door, Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
@@ -13,7 +14,6 @@ import { compileHeaderPattern } from '../header-forwarding.ts'
 import { listen } from '../listen.ts'
 import { readTls } from '../tls.ts'
 import { findHeader } from './headers.ts'
-import { InflateBudget } from './inflate-budget.ts'
 import { JsonWorkers } from './json-workers.ts'
 import { LIMITS } from './limits.ts'
 import { Message } from './message.ts'
@@ -30,6 +30,8 @@ export interface HttpDependencies {
   /** `name` of the server metadata. */
   readonly id: string
   readonly allowClientShm: boolean
+  /** Shared with other ports; its own unless given. */
+  readonly budgets?: Budgets
   readonly trace: Tracer
   readonly access: AccessLog | undefined
   /** Which URLs are answered; KServe's unless given. */
@@ -60,8 +62,7 @@ export async function startHttp(dependencies: HttpDependencies): Promise<HttpFac
     metadata: Buffer.from(JSON.stringify({ name: id, version: PROTOCOL_VERSION, extensions: EXTENSIONS })),
     forward: compileHeaderPattern(options.forwardPattern),
     workers: new JsonWorkers(options.threads),
-    bodies: new BodyBudget(options.bodyMemory),
-    inflating: new InflateBudget(Math.max(LIMITS.inflatedBytes, options.maxInputSize)),
+    ...(dependencies.budgets ?? createBudgets(options)),
     trace,
     access,
     door: dependencies.door ?? KSERVE,

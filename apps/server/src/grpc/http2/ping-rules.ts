@@ -7,6 +7,8 @@ export interface PingPolicy {
   /** How often a client may ask while nothing is sent, and how often it may ask too early. */
   readonly leastInterval: number
   readonly strikes: number
+  /** How often we ask while nothing else is sent; 0 = as often as it takes. */
+  readonly withoutData: number
 }
 
 const TWO_HOURS = 7_200_000
@@ -19,6 +21,7 @@ export class PingRules {
   #strikes = 0
   #heard = performance.now()
   #asked = 0
+  #unheard = 0
   #timer: NodeJS.Timeout | undefined = undefined
 
   constructor(policy: PingPolicy, act: { ping(): void; lost(): void; calls(): number }) {
@@ -35,6 +38,7 @@ export class PingRules {
   work(): void {
     this.#lastPing = -Infinity
     this.#strikes = 0
+    this.#unheard = 0
     this.#heard = performance.now()
   }
 
@@ -62,17 +66,23 @@ export class PingRules {
   }
 
   #look(): void {
-    const { time, timeout, withoutCalls } = this.#policy
+    const { time, timeout } = this.#policy
     const now = performance.now()
     if (this.#asked > 0 && now - this.#asked >= timeout) {
       this.#act.lost()
       return
     }
     const quiet = now - this.#heard
-    if (this.#asked === 0 && quiet >= time && (withoutCalls || this.#act.calls() > 0)) {
+    if (this.#asked === 0 && quiet >= time && this.#mayAsk()) {
       this.#asked = now
+      this.#unheard += 1
       this.#act.ping()
       this.#wait(timeout)
     } else this.#wait(Math.max(1, time - quiet, this.#asked > 0 ? timeout : 0))
+  }
+
+  #mayAsk(): boolean {
+    const { withoutCalls, withoutData } = this.#policy
+    return (withoutCalls || this.#act.calls() > 0) && (withoutData === 0 || this.#unheard < withoutData)
   }
 }
