@@ -39,9 +39,12 @@ function openOwn(): Server {
     }
   }
   const nothing = () => undefined
+  const connections = new Set<Connection>()
   return createSocketServer((socket) => {
     socket.setNoDelay(true)
-    new Connection(socket, { pings: PINGS, open, closed: nothing, log: nothing }).toString()
+    connections.add(
+      new Connection(socket, { pings: PINGS, open, log: nothing, closed: (one) => connections.delete(one) }),
+    )
   })
 }
 
