@@ -5,6 +5,7 @@ import { cruise } from 'dependency-cruiser'
 import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
 import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config'
 import { type Flag, UP_FLAGS } from '../apps/server/src/flags.ts'
+import { describeFiles, printProto } from '../packages/protocol/src/index.ts'
 import { readCapabilities } from './behaviours.ts'
 import { renderLimits } from './limits.ts'
 import { renderFrameworks } from './frameworks.ts'
@@ -81,6 +82,7 @@ export async function renderDocuments(): Promise<Readonly<Record<string, string>
   return {
     'docs/compat.md': fill(compat, 'behaviours', renderBehaviours()),
     'ARCHITECTURE.md': fill(readText('ARCHITECTURE.md'), 'rooms', await renderRooms()),
+    ...Object.fromEntries(describeFiles().map((file) => [`docs/proto/${file.name}`, printProto(file)])),
   }
 }
 

@@ -163,6 +163,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       'Most bytes that the bodies of all HTTP requests in flight take together; more get 503. Default: half of the memory.',
     ],
     ['http-cors-origin', 'text*', 'Web origin that may call the HTTP port from a browser; "*" means any. Repeatable.'],
+    [
+      'grpc-reflection',
+      'bool',
+      'Tell gRPC clients, such as grpcurl, which services and messages there are. Default: false; true with the console.',
+    ],
     ['http-use-ssl', 'bool', 'Serve HTTP over TLS. Default: false.'],
     ['http-use-ssl-mutual', 'bool', 'Serve HTTP over TLS and ask clients for a certificate. Default: false.'],
     ['http-server-cert', 'text', 'PEM certificate of the HTTP port.'],

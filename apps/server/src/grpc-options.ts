@@ -29,6 +29,8 @@ export interface GrpcOptions {
     readonly strikes: number
     readonly withoutData: number
   }
+  /** Superset: answers server reflection. */
+  readonly reflection: boolean
   readonly maxAgeMs: number | undefined
   readonly maxAgeGraceMs: number | undefined
 }
@@ -58,6 +60,7 @@ export function parseGrpc(values: Values, enabled: boolean): GrpcOptions {
       strikes: values.int('grpc-http2-max-ping-strikes', 2),
       withoutData: values.int('grpc-http2-max-pings-without-data', 2),
     },
+    reflection: values.bool('grpc-reflection', false),
     maxAgeMs: age('grpc-max-connection-age'),
     maxAgeGraceMs: age('grpc-max-connection-age-grace'),
   }

@@ -22,10 +22,10 @@ import type { CacheChoice } from './cache-settings.ts'
 import { checkPorts } from './ports.ts'
 import { parseRateLimit, parseResources } from './rate-limit-settings.ts'
 import type { ResourceLimit } from './rate-limit-settings.ts'
-import { parseTrace } from './tracing/trace-options.ts'
-import type { TraceOptions } from './tracing/trace-options.ts'
 import { parseTls } from './tls.ts'
 import type { TlsFiles } from './tls.ts'
+import { parseTrace } from './tracing/trace-options.ts'
+import type { TraceOptions } from './tracing/trace-options.ts'
 
 export interface LogOptions {
   readonly verbose: number
@@ -160,7 +160,10 @@ export function parseServeOptions(
 
 /** With a console models come and go by hand: all are loaded at start, and one that fails is shown there, not the end. */
 function addConsoleDefaults(given: Given): Given {
-  const defaults: [string, readonly string[]][] = [['exit-on-error', ['false']]]
+  const defaults: [string, readonly string[]][] = [
+    ['exit-on-error', ['false']],
+    ['grpc-reflection', ['true']],
+  ]
   if (!given.has('model-control-mode')) {
     defaults.push(['model-control-mode', ['explicit']], ['load-model', ['*']])
   }

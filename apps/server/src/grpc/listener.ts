@@ -14,6 +14,7 @@ import { Call } from './call.ts'
 import type { Face } from './face.ts'
 import { Connection } from './http2/connection.ts'
 import type { H2Stream } from './http2/stream.ts'
+import { REFLECTION_METHODS } from './reflection.ts'
 import { METHODS } from './service.ts'
 import type { Method } from './service.ts'
 import { GrpcError, STATUS } from './status.ts'
@@ -108,10 +109,14 @@ function openCall(face: Face, stream: H2Stream, tooLarge: boolean): Call {
     call.refuse(reason)
     return call
   }
-  const method = METHODS.get(call.header(':path') ?? '')
+  const method = findMethod(face, call.header(':path') ?? '')
   if (reason === undefined && method !== undefined) call.start(method.open(call), timeoutMs)
   else call.fail(reason ?? new GrpcError(STATUS.UNIMPLEMENTED, ''))
   return call
+}
+
+function findMethod({ options }: Face, path: string): Method | undefined {
+  return METHODS.get(path) ?? (options.reflection ? REFLECTION_METHODS.get(path) : undefined)
 }
 
 const TOO_LARGE = new GrpcError(STATUS.RESOURCE_EXHAUSTED, 'the metadata is larger than 16384 bytes')
@@ -123,7 +128,7 @@ function findReason(face: Face, call: Call): GrpcError | number | undefined {
   if (!type.startsWith('application/grpc') || type.startsWith(JSON_TYPE)) return 415
   const path = call.header(':path') ?? ''
   if (face.log.verbose > 0) face.log.write('verbose', `gRPC request: ${path}`)
-  const method = METHODS.get(path)
+  const method = findMethod(face, path)
   if (method === undefined) return new GrpcError(STATUS.UNIMPLEMENTED, '')
   if (face.draining && method.group === 'inference') return new GrpcError(STATUS.UNAVAILABLE, SHUTTING_DOWN)
   return findRestriction(face, call, method)

@@ -65,6 +65,9 @@ export function enumerationOf(name: string): Enumeration {
   if (enumeration === undefined) throw new TypeError(`no enumeration ${name}`)
   return enumeration
 }
+export function allEnumerations(): Iterable<Enumeration> {
+  return ENUMERATIONS.values()
+}
 export function allMessages(): Iterable<Message> {
   return MESSAGES.values()
 }

@@ -1,6 +1,7 @@
 import { enumerationOf, isBig, messageOf as configMessage } from '../config/descriptor.ts'
 import type { Field as ConfigField } from '../config/descriptor.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from './reader.ts'
+import { REFLECTION_MESSAGES } from './reflection-tables.ts'
 import { SERVICE_MESSAGES } from './service-tables.ts'
 
 type ScalarType = ConfigField['type'] | 'bytes'
@@ -31,8 +32,8 @@ const built = new Map<string, WireMessage>()
 export function wireMessage(name: string): WireMessage {
   const known = built.get(name)
   if (known !== undefined) return known
-  const table = Object.hasOwn(SERVICE_MESSAGES, name) ? SERVICE_MESSAGES[name] : undefined
-  const fields = table === undefined ? fromConfig(name) : parseTable(table)
+  const table = findTable(name)
+  const fields = table === undefined ? fromConfig(name) : readTable(table)
   const message = { fields, byNumber: new Map(fields.map((field) => [field.number, field])) }
   built.set(name, message)
   return message
@@ -63,7 +64,13 @@ function fromConfig(name: string): WireField[] {
   }))
 }
 
-function parseTable(table: string): WireField[] {
+function findTable(name: string): string | undefined {
+  if (Object.hasOwn(SERVICE_MESSAGES, name)) return SERVICE_MESSAGES[name]
+  return Object.hasOwn(REFLECTION_MESSAGES, name) ? REFLECTION_MESSAGES[name] : undefined
+}
+
+/** The fields of a table that is written in the words of a .proto. */
+export function readTable(table: string): WireField[] {
   const oneof = table.startsWith('oneof ')
   const rows = table.slice(oneof ? table.indexOf(':') + 1 : 0).split(';')
   return rows.filter((row) => row.trim() !== '').map((row) => parseRow(row.trim(), oneof))

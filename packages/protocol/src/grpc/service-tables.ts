@@ -84,3 +84,29 @@ export const SERVICE_MESSAGES: Readonly<Record<string, string>> = {
   HealthCheckRequest: 'string service = 1',
   HealthCheckResponse: 'int32 status = 1',
 }
+
+/** One method: its messages, and whether both sides send any number of them. */
+export type MethodRow = readonly [
+  name: string,
+  messages: { readonly request: string; readonly response: string },
+  streaming: boolean,
+]
+
+/** Of `inference.GRPCInferenceService`, in the order of its .proto. */
+export const INFERENCE_METHODS: readonly MethodRow[] = [
+  ...['ServerLive', 'ServerReady', 'ModelReady', 'ServerMetadata', 'ModelMetadata', 'ModelInfer'].map(toRow),
+  ['ModelStreamInfer', { request: 'ModelInferRequest', response: 'ModelStreamInferResponse' }, true],
+  ...['ModelConfig', 'ModelStatistics', 'RepositoryIndex', 'RepositoryModelLoad', 'RepositoryModelUnload'].map(toRow),
+  ...['Status', 'Register', 'Unregister'].map((what) => toRow(`SystemSharedMemory${what}`)),
+  ...['Status', 'Register', 'Unregister'].map((what) => toRow(`CudaSharedMemory${what}`)),
+  ...['TraceSetting', 'LogSettings'].map(toRow),
+]
+
+/** Of `grpc.health.v1.Health`. There is no Watch, as in the original. */
+export const HEALTH_METHODS: readonly MethodRow[] = [
+  ['Check', { request: 'HealthCheckRequest', response: 'HealthCheckResponse' }, false],
+]
+
+function toRow(name: string): MethodRow {
+  return [name, { request: `${name}Request`, response: `${name}Response` }, false]
+}
