@@ -20,6 +20,7 @@ export function fakeEngine(overrides: Partial<Engine> = {}): Engine {
   }
   return {
     phase: 'ready',
+    requests: { find: () => undefined, recent: () => [], slowest: () => [] },
     start: () => Promise.resolve(true),
     stop: () => Promise.resolve(true),
     live: () => true,

@@ -2,7 +2,14 @@ import type { ConchError, InferRequest, InferResponse, ModelConfig } from '@conc
 import type { CacheSettings } from './cache/contract.ts'
 import type { ResourceLimit } from './instance/contract.ts'
 import type { ClientMemory } from './memory/contract.ts'
-import type { FailureCounts, LatencyCounts, LogLevel, ModelStatistics, ProcessUsage } from './observe/contract.ts'
+import type {
+  FailureCounts,
+  LatencyCounts,
+  LogLevel,
+  ModelStatistics,
+  ProcessUsage,
+  RequestHistory,
+} from './observe/contract.ts'
 import type { IndexEntry, LifecycleEvent } from './repository/contract.ts'
 import type { RequestTrace, ResponseListener, Timings } from './request.ts'
 import type { SequenceSlots } from './schedule/contract.ts'
@@ -157,6 +164,8 @@ export interface Engine {
   /** Labels of an output (classification), or undefined. */
   labels(model: string, version: string, output: string): readonly string[] | undefined
 
+  /** Where the time of recent requests went. */
+  readonly requests: RequestHistory
   /** Memory that clients share with the server. */
   readonly memory: ClientMemory
 

@@ -25,7 +25,7 @@ import { Regions } from './memory/regions.ts'
 import { createVersionBuilder } from './model.ts'
 import type { LoadedVersion } from './model.ts'
 import { NestedLoads } from './nested-loads.ts'
-import type { ModelStatistics } from './observe/contract.ts'
+import type { ModelStatistics, RequestHistory } from './observe/contract.ts'
 import { Metrics } from './observe/metrics.ts'
 import { readUsage } from './observe/process-usage.ts'
 import type { InstanceProcess } from './observe/process-usage.ts'
@@ -55,6 +55,7 @@ export function createEngine(options: EngineOptions, parts: EngineParts = {}): E
 class ServingEngine implements Engine {
   phase: 'starting' | 'ready' | 'exiting' = 'starting'
   readonly memory: ClientMemory = new Regions()
+  readonly requests: RequestHistory
   readonly #options: EngineOptions
   readonly #sources: Source[] = []
   readonly #metrics: Metrics
@@ -74,6 +75,7 @@ class ServingEngine implements Engine {
       processes: () => listProcesses(this.#repository.registry.ready()),
       log: (level, text) => log.write(level, text),
     })
+    this.requests = this.#metrics.stages
     this.#cache = new ResponseCache(options.cache, log)
     this.#metrics.cacheNumbers = () => this.#cache.numbers
     this.#findBackend = parts.findBackend ?? createBackendRegistry(options.backendDirectory)

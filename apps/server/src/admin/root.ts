@@ -6,6 +6,7 @@ import { liveRouter } from './live/router.ts'
 import { logRouter } from './log/router.ts'
 import { modelsRouter } from './models/router.ts'
 import { playgroundRouter } from './playground/router.ts'
+import { requestsRouter } from './requests/router.ts'
 import { rolloutRouter } from './rollout/router.ts'
 import { router } from './trpc.ts'
 
@@ -18,6 +19,7 @@ export const appRouter = router({
   log: logRouter,
   models: modelsRouter,
   playground: playgroundRouter,
+  requests: requestsRouter,
   rollout: rolloutRouter,
 })
 

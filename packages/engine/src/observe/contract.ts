@@ -64,6 +64,42 @@ export interface EndedRequest {
   readonly firstResponse: number
   /** Undefined when the response cache had no part in it. */
   readonly cache?: CacheUse | undefined
+  readonly request?: { readonly id: string }
+  /** Given when a request that was made for it is written down; 0 = none was. */
+  readonly serial?: number
+  /** The request that it was made for. */
+  readonly outer?: { serial: number } | undefined
+}
+
+/** Where the time of one request went. Durations are microseconds, 0 for what it did not come to. */
+export interface RequestStages {
+  /** As its client named it; '' = not at all. */
+  readonly id: string
+  readonly model: string
+  readonly version: string
+  readonly outcome: Outcome
+  readonly rows: number
+  /** When it came, milliseconds since the epoch. */
+  readonly at: number
+  readonly total: number
+  readonly queue: number
+  readonly input: number
+  readonly infer: number
+  readonly output: number
+  /** Undefined when the response cache had no part in it. */
+  readonly cache: { readonly hit: boolean; readonly us: number } | undefined
+  /** Requests that were made for it: steps of an ensemble, calls of a model; as far as they are still known. */
+  readonly steps: readonly RequestStages[]
+}
+
+/** Why requests were slow: the stages of the newest 1,000, and of each model's ten slowest of the last ten minutes. */
+export interface RequestHistory {
+  /** The newest request of that id. */
+  find(id: string): RequestStages | undefined
+  /** Newest first: clients' own requests, or all those to one model. */
+  recent(limit: number, model?: string): readonly RequestStages[]
+  /** Slowest first. */
+  slowest(model: string): readonly RequestStages[]
 }
 
 /** What one model version reports to. Looked up once per version, never per request. */

@@ -19,6 +19,7 @@ import type { InstanceProcess } from './process-usage.ts'
 import { Recorder } from './recorder.ts'
 import type { Observer } from './recorder.ts'
 import { FailureSeries, Series } from './series.ts'
+import { StageRing } from './stage-ring.ts'
 import type { Labels } from './series.ts'
 import { trafficFamilies } from './traffic-families.ts'
 import type { TrafficView } from '../traffic/contract.ts'
@@ -99,6 +100,7 @@ export class Metrics {
   cacheNumbers: () => CacheNumbers | undefined = () => undefined
   /** Policies that spread requests over versions. */
   traffic: () => readonly TrafficView[] = () => []
+  readonly stages = new StageRing()
   readonly #custom = new CustomMetrics()
 
   constructor(options: MetricsOptions) {
@@ -128,6 +130,7 @@ export class Metrics {
       version,
       observer,
       firstResponse,
+      stages: this.stages,
       onClose: (closed) => {
         failures.end(closed)
         series.end(closed)

@@ -1,6 +1,8 @@
 import type { CacheUse, Outcome, Timings } from '../request.ts'
 import type { DurationStat, EndedRequest, FailureCounts, LatencyCounts, ModelStatistics, Reporter } from './contract.ts'
 import { FINE_BOUNDS, Histogram } from './histogram.ts'
+import { Slowest } from './slowest.ts'
+import type { Member, StageRing } from './stage-ring.ts'
 
 const NS = 1e6
 
@@ -27,6 +29,8 @@ export interface RecorderParts {
   readonly observer: Observer | undefined
   /** Time to the first response, milliseconds, where it is switched on. */
   readonly firstResponse: Histogram | undefined
+  /** Where requests are written down. */
+  readonly stages?: StageRing
   readonly onClose: (recorder: Recorder) => void
 }
 
@@ -61,12 +65,16 @@ export class Recorder implements Reporter {
   waiting = 0
   loadSeconds = 0
   readonly #batches = new Map<number, BatchSums>()
+  readonly #member: Member
 
   constructor(parts: RecorderParts) {
     this.parts = parts
+    this.#member = parts.stages?.join(parts) ?? { name: parts, slowest: new Slowest() }
   }
 
-  request({ timings, rows, firstResponse, cache }: EndedRequest, outcome: Outcome): void {
+  request(ended: EndedRequest, outcome: Outcome): void {
+    const { timings, rows, firstResponse, cache } = ended
+    this.parts.stages?.add(this.#member, ended, outcome)
     const total = timings.end - timings.start
     if (firstResponse !== 0) this.parts.firstResponse?.observe(Math.floor(firstResponse - timings.start))
     if (outcome !== 'success') {
@@ -155,6 +163,7 @@ export class Recorder implements Reporter {
   }
 
   close(): void {
+    this.parts.stages?.leave(this.#member)
     this.parts.onClose(this)
   }
 
