@@ -31,7 +31,9 @@ export interface CommandResult {
 export async function runCommand(command: Command): Promise<CommandResult> {
   const { program, args, directory: cwd, env, signal } = command
   if (signal?.aborted === true) throw refuseCancelled()
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const options = { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] }
+  // Types of the console's framework ask for a NODE_ENV in every environment.
+  const child = spawn(program, args, { ...options, env: env as NodeJS.ProcessEnv })
   const { pid } = child
   const kill = (): void => {
     if (pid !== undefined) killGroup(pid)
