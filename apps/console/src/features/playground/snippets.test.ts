@@ -1,6 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { parseInferRequest, type InferRequest } from '@conch/protocol'
 import { expect, it } from 'vitest'
-import { SNIPPET_KINDS, writeSnippet, type SnippetSource } from './snippets.ts'
+import type { SnippetSource } from './snippet-source.ts'
+import { SNIPPET_KINDS, writeSnippet } from './snippets.ts'
 
 const body = `{
   "parameters": { "sequence_id": 18446744073709551615, "sequence_start": true },
@@ -13,7 +19,7 @@ const body = `{
 const source: SnippetSource = { serverUrl: 'http://127.0.0.1:8000', model: 'my model', version: '2', body }
 
 it('asks the address of the model and its version', () => {
-  for (const kind of SNIPPET_KINDS.filter((each) => each !== 'tritonclient')) {
+  for (const kind of SNIPPET_KINDS.filter((each) => each === 'curl' || each === 'python')) {
     expect(writeSnippet(kind, source).code).toContain('http://127.0.0.1:8000/v2/models/my%20model/versions/2/infer')
   }
   expect(writeSnippet('curl', { ...source, version: '' }).code).toContain('/v2/models/my%20model/infer')
@@ -25,10 +31,40 @@ it('gives the shell the body unchanged', () => {
   expect(shown).toBe(`${body}\n`)
 })
 
-it('writes a TypeScript program whose body is the one that was sent', () => {
-  const { code } = writeSnippet('typescript', source)
-  const literal = /const body = (.*)\n/.exec(code)?.[1] ?? ''
-  expect(JSON.parse(literal)).toBe(body)
+it('writes a TypeScript program that sends what the body says', async () => {
+  const sent = Promise.withResolvers<{ url: string; body: Buffer; header: string }>()
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const header = String(request.headers['inference-header-content-length'])
+      sent.resolve({ url: request.url ?? '', body: Buffer.concat(chunks), header })
+      response.end(
+        '{"model_name":"m","outputs":[{"name":"o","datatype":"INT64","shape":[1],"data":[9007199254740993]}]}',
+      )
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const outputs = '"outputs": [{ "name": "o", "parameters": { "classification": 3 } }],\n  "inputs"'
+  const asked = { ...source, serverUrl: `http://127.0.0.1:${port}`, body: body.replace('"inputs"', outputs) }
+  const { code } = writeSnippet('typescript', asked)
+  const options = ['--conditions=@conch/source', '--input-type=module-typescript', '-e', code]
+  const { stdout } = await promisify(execFile)(process.execPath, options)
+  server.close()
+  expect(stdout).toBe('o [ 1 ] BigInt64Array(1) [ 9007199254740993n ]\n')
+  const { url, body: bytes, header } = await sent.promise
+  expect(url).toBe('/v2/models/my%20model/versions/2/infer')
+  const target = { model: '', version: '', maxInputSize: 1e6 }
+  const request = parseInferRequest(bytes, Number(header), target)
+  const wanted = parseInferRequest(Buffer.from(asked.body), undefined, target)
+  const plain = ({ inputs, outputs: list, ...rest }: InferRequest) => ({
+    ...rest,
+    inputs: inputs.map((input) => ({ ...input, data: [...input.data] })),
+    outputs: list.map(({ name, classification }) => [name, classification]),
+  })
+  expect(plain(request)).toEqual(plain(wanted))
 })
 
 it('writes Python that parses, with exact integers', () => {

@@ -1,18 +1,11 @@
 import type { Datatype } from '@conch/protocol'
 import { parseDraft, type DraftTensor } from './draft.ts'
+import { inferUrl, type SnippetSource } from './snippet-source.ts'
+import { writeTypeScript } from './typescript-snippet.ts'
 
 export const SNIPPET_KINDS = ['curl', 'python', 'tritonclient', 'typescript'] as const
 export type SnippetKind = (typeof SNIPPET_KINDS)[number]
 
-export interface SnippetSource {
-  /** As in `http://127.0.0.1:8000`. */
-  readonly serverUrl: string
-  readonly model: string
-  /** Empty = the newest. */
-  readonly version: string
-  /** The request body, as it is sent. */
-  readonly body: string
-}
 export interface Snippet {
   readonly code: string
   /** The body is too long for a terminal: the code reads it from this file. */
@@ -29,11 +22,6 @@ export function writeSnippet(kind: SnippetKind, source: SnippetSource): Snippet 
     kind
   ]
   return { code: write(source, file), file }
-}
-
-export function inferUrl({ serverUrl, model, version }: SnippetSource): string {
-  const path = `/v2/models/${encodeURIComponent(model)}${version === '' ? '' : `/versions/${version}`}/infer`
-  return serverUrl.replace(/\/$/, '') + path
 }
 
 function writeCurl(source: SnippetSource, file: string | null): string {
@@ -63,30 +51,6 @@ function writePython(source: SnippetSource, file: string | null): string {
 /** A raw literal where the text allows it, because it stays readable. */
 function quotePython(text: string): string {
   return text.includes("'''") || text.endsWith('\\') ? JSON.stringify(text) : `r'''${text}'''`
-}
-
-function writeTypeScript(source: SnippetSource, file: string | null): string {
-  const inline = /[`]|\$\{/.test(source.body) ? JSON.stringify(source.body) : `String.raw\`${source.body}\``
-  return [
-    ...(file === null ? [] : ["import { readFile } from 'node:fs/promises'", '']),
-    '// Text instead of an object: 64-bit integers stay exact.',
-    `const body = ${file === null ? inline : `await readFile('${file}', 'utf8')`}`,
-    `const response = await fetch('${inferUrl(source).replaceAll("'", '%27')}', {`,
-    "  method: 'POST',",
-    "  headers: { 'Content-Type': 'application/json' },",
-    '  body,',
-    '})',
-    'if (!response.ok) throw new Error(await response.text())',
-    'interface Output {',
-    '  name: string',
-    '  datatype: string',
-    '  shape: number[]',
-    '  data: (number | string | boolean)[]',
-    '}',
-    'const answer = (await response.json()) as { outputs: Output[] }',
-    'for (const output of answer.outputs) console.log(output.name, output.shape, output.data.slice(0, 10))',
-    'export {}',
-  ].join('\n')
 }
 
 const NUMPY: Readonly<Record<Datatype, string>> = {
