@@ -150,9 +150,10 @@ class ServingEngine implements Engine {
   async #stop(budget: number): Promise<boolean> {
     const repository = this.#repository
     repository.halt()
+    const written = this.#traffic.stop()
     const live = () => [...repository.live]
     const done = await drainAndClose({ log: this.#options.log, budget, live, close: () => repository.close() })
-    await this.#traffic.settle()
+    await written
     await this.#cache.close()
     this.#metrics.close()
     return done

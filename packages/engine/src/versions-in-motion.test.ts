@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createEngine } from './engine.ts'
 import {
   copyInputs,
@@ -26,27 +26,32 @@ const config = (extra: string, count = 1) =>
   fakeConfig(`version_policy { all { } } ${extra}`).replace('count: 1', `count: ${count}`)
 const batching = (delay: number) => `dynamic_batching { max_queue_delay_microseconds: ${delay} }`
 
+async function setUp(files: Record<string, string>) {
+  const { directory, put, remove } = await makeDirectory(files)
+  cleanups.push(remove)
+  const backend = new FakeBackend()
+  backend.execute = async (batch, made) => {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    return copyInputs(batch, made)
+  }
+  const options = testOptions([directory])
+  const engine = createEngine(options, { findBackend: onlyBackends(backend) })
+  cleanups.push(() => engine.stop(1))
+  await engine.start()
+  await engine.load('m')
+  const ask = (id: string) => engine.infer(testRequest('m', [floats('IN', [1, 4], Number(id))], { id }))
+  return { directory, put, backend, engine, ask, lines: options.lines }
+}
+
 it(
   'answers every request while models are reloaded, changed, and versions come and go',
   { timeout: 60_000 },
   async () => {
-    const { directory, put, remove } = await makeDirectory({
+    const { directory, put, engine, lines } = await setUp({
       'm/config.pbtxt': config(''),
       'm/1/model.bin': '',
       'm/2/model.bin': '',
     })
-    cleanups.push(remove)
-    const backend = new FakeBackend()
-    backend.execute = async (batch, made) => {
-      await new Promise((resolve) => setTimeout(resolve, 2))
-      return copyInputs(batch, made)
-    }
-    const options = testOptions([directory])
-    const engine = createEngine(options, { findBackend: onlyBackends(backend) })
-    cleanups.push(() => engine.stop(1))
-    await engine.start()
-    await engine.load('m')
-
     let running = true
     let asked = 0
     const seen = new Set<string>()
@@ -88,6 +93,62 @@ it(
     expect(asked).toBeGreaterThan(1_000)
     // Whoever was the highest at its time, and both halves of the split.
     expect(seen).toEqual(new Set(['1', '2', '3', '4']))
-    expect(options.lines.filter((line) => line.startsWith('error'))).toEqual([])
+    expect(lines.filter((line) => line.startsWith('error'))).toEqual([])
   },
 )
+
+it('keeps serving what was there while what came is broken', async () => {
+  const { put, engine, ask, backend } = await setUp({ 'm/config.pbtxt': config(''), 'm/1/model.bin': '' })
+  const answers: Promise<unknown>[] = []
+  const traffic = setInterval(() => void answers.push(ask('1')), 1)
+  await put('m/config.pbtxt', 'backend: "fake" max_batch_sise: 8')
+  await expect(engine.load('m')).rejects.toThrow('max_batch_sise')
+  backend.onLoad = () => {
+    throw new Error('the file is broken')
+  }
+  await put('m/config.pbtxt', config(''))
+  await put('m/1/model.bin', 'broken')
+  await expect(engine.load('m')).rejects.toThrow('the file is broken')
+  clearInterval(traffic)
+  await Promise.all(answers)
+  expect(answers.length).toBeGreaterThan(2)
+  expect(await engine.index(false)).toMatchObject([
+    { state: 'READY', problem: expect.stringContaining('broken') as string },
+  ])
+})
+
+it('answers 200 requests that are in flight when their model is unloaded, and lets go of it then', async () => {
+  const { engine, ask, backend } = await setUp({ 'm/config.pbtxt': config(''), 'm/1/model.bin': '' })
+  const answers = Array.from({ length: 200 }, (_, i) => ask(String(i)))
+  await engine.unload('m', false)
+  await expect(ask('1')).rejects.toThrow("'m' has no available versions")
+  expect(backend.calls).not.toContain('unload m:1')
+  const ids = (await Promise.all(answers)).map(({ id }) => Number(id))
+  expect(ids).toEqual(Array.from({ length: 200 }, (_, i) => i))
+  await vi.waitFor(() => expect(backend.calls).toContain('unload m:1'))
+  expect(await engine.index(false)).toMatchObject([{ state: 'UNAVAILABLE', reason: 'unloaded' }])
+})
+
+it('ends as the last call says when ten load and unload one model at once', async () => {
+  const { engine, ask, backend, put } = await setUp({ 'm/config.pbtxt': config(''), 'm/1/model.bin': '' })
+  const errors: string[] = []
+  const note = (error: unknown) => void errors.push(String(error))
+  const turn = async (caller: number): Promise<void> => {
+    for (let i = 0; i < 100; i++) {
+      if (caller === 0 && i % 4 === 0) await put('m/notes.txt', `${caller} ${i}`)
+      await ((caller + i) % 2 === 0 ? engine.load('m') : engine.unload('m', false)).catch(note)
+      await ask('1').catch(note)
+    }
+  }
+  await Promise.all(Array.from({ length: 10 }, (_, caller) => turn(caller)))
+  await engine.load('m')
+  expect((await ask('1')).version).toBe('1')
+  await engine.unload('m', false)
+  await vi.waitFor(async () => expect(await engine.index(false)).toMatchObject([{ reason: 'unloaded' }]))
+  // Nothing but that it was away; and all that was loaded was let go of.
+  expect(errors.filter((text) => !/no available versions|not at ready state|out-dated/.test(text))).toEqual([])
+  await vi.waitFor(() => {
+    const count = (what: string) => backend.calls.filter((call) => call.startsWith(what)).length
+    expect(count('load')).toBe(count('unload'))
+  })
+})

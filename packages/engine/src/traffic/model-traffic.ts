@@ -58,8 +58,14 @@ export class ModelTraffic implements RouteOwner {
     for (const version of [...policy.split.map((arm) => arm.version), rollback?.to.version ?? '']) {
       if (version !== '') this.#arms.set(version, { requests: 0, failures: 0, window: new RollingWindow(windowMs) })
     }
+    this.#shadow?.stop()
     this.#shadow = shadow && new Shadow(shadow, this.#versions, (good) => this.#judgeCopy(compared, good))
     this.replan(policy)
+  }
+
+  /** Copies under way are cancelled. */
+  stop(): void {
+    this.#shadow?.stop()
   }
 
   /** The same policy with other versions rolled back. */
@@ -145,7 +151,7 @@ export class ModelTraffic implements RouteOwner {
     const now = performance.now()
     if (how === 'success' && request.sequenceEnd) this.#sequences.end(request.sequenceId)
     const arm = this.#arms.get(version)
-    if (arm === undefined || how === 'cancelled' || (how === 'mistake' && this.#isClients(version))) return
+    if (arm === undefined || (how !== 'success' && !this.#isToBlame(version, how))) return
     if (how !== 'success') arm.failures += 1
     arm.window.add(how === 'success' ? ms : undefined, now)
     this.#judge(version, arm, now)
@@ -158,11 +164,16 @@ export class ModelTraffic implements RouteOwner {
     if (reason !== undefined && this.#versions.isReady(rollback.to.version)) this.#onVerdict(version, reason)
   }
 
-  /** A request that does not fit is the client's mistake, unless the version asks for other inputs than the one before. */
-  #isClients(version: string): boolean {
+  /**
+   * Not for clients that leave, nor for what comes while it is unloaded. A request that does not fit is the client's mistake,
+   * unless the version asks for other inputs than the one to roll back to.
+   */
+  #isToBlame(version: string, how: Ended): boolean {
+    const isReady = (one: string) => this.#versions.isReady(one)
+    if (how !== 'mistake') return how === 'failure' && isReady(version)
     const to = this.#policy.rollback?.to.version
-    if (to === undefined || !this.#versions.isReady(to) || !this.#versions.isReady(version)) return true
-    return this.#versions.inputsOf(to) === this.#versions.inputsOf(version)
+    if (to === undefined || !isReady(to) || !isReady(version)) return false
+    return this.#versions.inputsOf(to) !== this.#versions.inputsOf(version)
   }
 
   mirror({ request }: PickedRoute, answers: readonly InferResponse[] | undefined): void {

@@ -21,6 +21,7 @@ export class Shadow {
   readonly #versions: Pick<ModelVersions, 'ask'>
   readonly #onCompared: (good: boolean) => void
   readonly #splitter = new Splitter()
+  readonly #stopping = new AbortController()
   readonly #choices: readonly { readonly version: string; readonly weight: number }[]
 
   constructor(rules: ShadowRules, versions: Pick<ModelVersions, 'ask'>, onCompared: (good: boolean) => void) {
@@ -31,6 +32,11 @@ export class Shadow {
       { version: 'copy', weight: rules.percent },
       { version: '', weight: 100 - rules.percent },
     ]
+  }
+
+  /** Copies under way are cancelled: nobody waits for what they say. */
+  stop(): void {
+    this.#stopping.abort()
   }
 
   /** Whether the next request is one of those that are copied: exactly `percent` of them are. */
@@ -71,7 +77,10 @@ export class Shadow {
     let difference: string | undefined
     let failed = false
     try {
-      const responses = await this.#versions.ask(copy, AbortSignal.timeout(MAX_TIME))
+      const responses = await this.#versions.ask(
+        copy,
+        AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(MAX_TIME)]),
+      )
       difference = this.#compare(expected, responses)
     } catch (error) {
       failed = true

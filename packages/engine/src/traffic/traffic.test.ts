@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ConchError } from '@conch/protocol'
 import type { InferRequest, ModelConfig } from '@conch/protocol'
 import { afterEach, expect, it, vi } from 'vitest'
-import type { Batch } from '../backend/contract.ts'
+import type { Batch, EngineCalls } from '../backend/contract.ts'
 import type { Engine, EngineOptions, InferContext } from '../contract.ts'
 import { createEngine } from '../engine.ts'
 import {
@@ -34,7 +34,7 @@ class VersionedBackend extends FakeBackend {
       ...model,
       createInstance: async (...spec: Parameters<typeof model.createInstance>) => ({
         ...(await model.createInstance(...spec)),
-        execute: (batch: Batch) => (this.does.get(version) ?? copyInputs)(batch, config),
+        execute: (batch: Batch) => (this.does.get(version) ?? this.execute)(batch, config),
       }),
     }
   }
@@ -303,4 +303,73 @@ it('splits the versions of an ensemble as a unit', async () => {
     versions[version] = (versions[version] ?? 0) + 1
   }
   expect(versions).toEqual({ 1: 45, 2: 5 })
+})
+
+it('does not wait for a shadow when the server stops or the policy goes', async () => {
+  const policy = { split: { 1: 100 }, shadow: { version: 2 } }
+  const { engine, backend } = await setUp({ ...MODEL, 'm/traffic.json': JSON.stringify(policy) })
+  const signals: (AbortSignal | undefined)[] = []
+  backend.does.set('2', (batch) => {
+    const { signal } = batch.requests[0] ?? {}
+    signals.push(signal)
+    return new Promise((resolve) => signal?.addEventListener('abort', () => resolve([])))
+  })
+  await count(engine, 1)
+  await vi.waitFor(() => expect(signals).toHaveLength(1))
+  await engine.setTraffic('m', policy)
+  expect(signals[0]?.aborted).toBe(true)
+  await count(engine, 1)
+  await vi.waitFor(() => expect(signals).toHaveLength(2))
+  expect(await engine.stop(5)).toBe(true)
+})
+
+it('copies a sequence as a whole, in its order, to the shadow', async () => {
+  const policy = { split: { 1: 100 }, shadow: { version: 2, percent: 50 } }
+  const { engine, backend } = await setUp({ ...MODEL, 'm/traffic.json': JSON.stringify(policy) })
+  const copies: string[] = []
+  backend.does.set('2', (batch, config) => {
+    for (const { request } of batch.requests) copies.push(`${request.sequenceId} ${request.id}`)
+    return copyInputs(batch, config)
+  })
+  for (const step of ['first', 'second', 'last']) {
+    for (const sequenceId of [1n, 2n, 3n, 4n]) {
+      const flags = { sequenceStart: step === 'first', sequenceEnd: step === 'last' }
+      await ask(engine, { sequenceId, id: step, ...flags })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  await vi.waitFor(() => expect(copies).toHaveLength(6))
+  const byId = Map.groupBy(copies, (copy) => copy.split(' ')[0])
+  expect([...byId.values()].map((steps) => steps.map((copy) => copy.split(' ')[1]))).toEqual([
+    ['first', 'second', 'last'],
+    ['first', 'second', 'last'],
+  ])
+})
+
+it('splits what models ask of models, and hands them a label', async () => {
+  const { engine, backend } = await setUp({
+    ...MODEL,
+    'n/config.pbtxt': fakeConfig(),
+    'n/1/model.bin': '',
+    'm/traffic.json': canary(),
+  })
+  const versions: string[] = []
+  let version = ''
+  let calls: EngineCalls | undefined
+  backend.onLoad = (_, context) => void (calls = context.engine)
+  await engine.load('n')
+  backend.execute = async (batch, config) => {
+    if (config.name !== 'n') return copyInputs(batch, config)
+    const chain = batch.requests[0]?.chain ?? []
+    const request = testRequest('m', [floats('IN', [1, 4], 7)], { version })
+    const response = await calls?.infer(request, { signal: undefined, chain, onResponse: undefined })
+    versions.push(response?.version ?? '')
+    return copyInputs(batch, config)
+  }
+  backend.does.clear()
+  for (let i = 0; i < 20; i++) await engine.infer(testRequest('n', [floats('IN', [1, 4])]))
+  expect(versions.filter((one) => one === '2')).toHaveLength(2)
+  version = 'canary'
+  await engine.infer(testRequest('n', [floats('IN', [1, 4])]))
+  expect(versions.at(-1)).toBe('2')
 })

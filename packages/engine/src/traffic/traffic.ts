@@ -97,8 +97,9 @@ export class Traffic {
     }
   }
 
-  /** Resolves when all that was decided is written down. */
-  async settle(): Promise<void> {
+  /** Resolves when all that was decided is written down. Copies under way are cancelled. */
+  async stop(): Promise<void> {
+    for (const { traffic } of this.#entries.values()) traffic.stop()
     await Promise.all(this.#turns.values())
   }
 
@@ -123,6 +124,7 @@ export class Traffic {
     const known = this.#entries.get(model)
     const event = { model, by, version: '', reason: '', at: Date.now() }
     if (now.policy === undefined || now.text === undefined) {
+      known?.traffic.stop()
       if (!this.#entries.delete(model)) return
       this.#parts.log.write('info', `traffic: model '${model}' has no policy any more`)
       this.#tell({ ...event, change: 'removed' })
