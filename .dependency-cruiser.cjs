@@ -76,9 +76,9 @@ module.exports = {
     ),
     wall(
       'faces-are-strangers',
-      // A command is no face: it is who calls the rooms that do its work.
+      // A command is no face: it is who calls the rooms that do its work. Nor is tracing: faces report to it (ADR 10).
       { path: '^apps/server/src/([^/]+)/', pathNot: ['^apps/server/src/commands/', TESTS] },
-      { path: '^apps/server/src/[^/]+/', pathNot: '^apps/server/src/$1/' },
+      { path: '^apps/server/src/[^/]+/', pathNot: ['^apps/server/src/$1/', '^apps/server/src/tracing/'] },
     ),
     // A noun's schema is its contract: others may import that, and nothing else of it.
     wall(

@@ -39,6 +39,8 @@ const ROLES: Record<string, string> = {
   'playground.stream': 'operator',
   'playground.example': 'viewer',
   'rollout.get': 'viewer',
+  'requests.find': 'viewer',
+  'requests.list': 'viewer',
   'rollout.check': 'viewer',
   'rollout.set': 'operator',
   'rollout.rollBack': 'operator',
