@@ -54,7 +54,9 @@ beforeAll(async () => {
   const models = ['iris', 'add_sub'].map((model) => `--load-model=${model}`)
   const ports = ['--http-address=127.0.0.1', '--http-port=0', '--grpc-address=127.0.0.1', '--grpc-port=0']
   const args = ['serve', '--model-repository=examples/models', '--model-control-mode=explicit', '--allow-metrics=false']
-  const child = spawn('bin/conch', [...args, ...models, ...ports, '--grpc-reflection=true'], { cwd: root })
+  const child = spawn(path.join(root, 'bin/conch'), [...args, ...models, ...ports, '--grpc-reflection=true'], {
+    cwd: root,
+  })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   server.stop = () => {
     child.kill('SIGKILL')
@@ -102,12 +104,16 @@ it('has snippets of every kind, each with what it prints', () => {
 
 for (const [index, snippet] of snippets.entries()) {
   const reason = whyNot(snippet)
-  const name = `${snippet.title}, snippet ${index + 1} prints what it says${reason === undefined ? '' : ` (${reason})`}`
-  it.skipIf(reason !== undefined)(name, { timeout: 240_000 }, async () => {
-    let rest = await execute(snippet)
-    for (const line of snippet.prints) {
-      expect(rest).toContain(line)
-      rest = rest.slice(rest.indexOf(line) + line.length)
-    }
-  })
+  const hint = reason === undefined ? '' : ` (${reason})`
+  it.skipIf(reason !== undefined)(
+    `${snippet.title}, snippet ${index + 1} prints what it says${hint}`,
+    { timeout: 240_000 },
+    async () => {
+      let rest = await execute(snippet)
+      for (const line of snippet.prints) {
+        expect(rest).toContain(line)
+        rest = rest.slice(rest.indexOf(line) + line.length)
+      }
+    },
+  )
 }

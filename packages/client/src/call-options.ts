@@ -10,6 +10,11 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
+/** And of a gRPC call. */
+export interface RpcOptions extends CallOptions {
+  readonly requestCompression?: Compression | undefined
+}
+
 /** The signal that ends a call: the caller's, the clock's, or whichever comes first. */
 export function callSignal({ signal, timeoutMs }: CallOptions): AbortSignal | undefined {
   if (timeoutMs === undefined) return signal

@@ -1,4 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import * as fc from 'fast-check'
 import { BYTE_SIZE, DATATYPES, encodeBytes, type Datatype } from '@conch/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -309,3 +312,57 @@ it('streams over gRPC: answers in order, errors beside them, an end', async () =
   await expect(client.stream('nowhere', ADD).next()).rejects.toThrow('unknown model')
   client.close()
 })
+
+const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0
+
+it.skipIf(!HAS_OPENSSL)(
+  'speaks TLS over both wires, and refuses a server that it has no reason to trust',
+  { timeout: 120_000 },
+  async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'conch-tls-'))
+    const file = (name: string) => path.join(directory, name)
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-keyout',
+        file('key'),
+        '-out',
+        file('cert'),
+        ...subject,
+      ],
+      { stdio: 'ignore' },
+    )
+    const flags = (face: string) => [
+      `--${face}-use-ssl=true`,
+      `--${face}-server-cert=${file('cert')}`,
+      `--${face}-server-key=${file('key')}`,
+    ]
+    const secure = await serve(...flags('grpc'), ...flags('http'))
+    const tls = { ca: readFileSync(file('cert')) }
+    for (const client of [openHttp(`https://${secure.http}`, { tls }), new GrpcClient(secure.grpc, { tls })]) {
+      expect((await client.infer('add_sub', ADD)).model).toBe('add_sub')
+      client.close()
+    }
+    for (const client of [
+      openHttp(`https://${secure.http}`),
+      new GrpcClient(`https://${secure.grpc}`),
+      new HttpClient(`https://${secure.http}`),
+    ]) {
+      expect(await failure(client.infer('add_sub', ADD))).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: expect.stringMatching(/self-signed/) as string,
+      })
+      client.close()
+    }
+    await secure.stop()
+    rmSync(directory, { recursive: true })
+  },
+)

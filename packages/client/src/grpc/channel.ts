@@ -1,4 +1,4 @@
-import { connect as connectPlain, type Socket } from 'node:net'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { ClientError } from '../error.ts'
 import { Connection } from './h2/connection.ts'
@@ -60,7 +60,7 @@ export class Channel {
   #dial(): Socket {
     if (this.scheme === 'http') return connectPlain({ host: this.#host, port: this.#port })
     return connectTls({
-      servername: this.#host,
+      ...(isIP(this.#host) === 0 ? { servername: this.#host } : undefined),
       ...this.#options.tls,
       host: this.#host,
       port: this.#port,

@@ -6,7 +6,7 @@ import {
   type EncodedMessage,
   type ModelConfig,
 } from '@conch/protocol'
-import type { CallOptions } from '../call-options.ts'
+import type { CallOptions, RpcOptions } from '../call-options.ts'
 import type {
   CudaRegion,
   CudaRegionPlace,
@@ -28,7 +28,7 @@ import { toRequest, type InferCall } from '../infer-call.ts'
 import { InferResult } from '../infer-result.ts'
 import { Channel, type ChannelOptions } from './channel.ts'
 import { InferStream } from './infer-stream.ts'
-import { Rpc, type RpcOptions } from './rpc.ts'
+import { Rpc } from './rpc.ts'
 import { encodeLogSettings, encodeTraceSettings, readLogSettings, readTraceSettings } from './settings.ts'
 
 export interface GrpcOptions extends ChannelOptions {
@@ -36,10 +36,6 @@ export interface GrpcOptions extends ChannelOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Larger answers are refused; default 2 GiB. */
   readonly maxMessageBytes?: number | undefined
-}
-export interface GrpcInferOptions extends RpcOptions {
-  /** What the request is sent with; answers come as the server is set up to send them. */
-  readonly requestCompression?: RpcOptions['requestCompression']
 }
 
 const SERVICE = '/inference.GRPCInferenceService/'
@@ -57,8 +53,8 @@ export class GrpcClient implements InferenceClient {
     this.#limit = options.maxMessageBytes ?? 2 ** 31 - 1
   }
 
-  infer(model: string, call: InferCall, options: GrpcInferOptions = {}): Promise<InferResult> {
-    return this.#attempt(() => this.inferPrepared(this.prepare(model, call), options))
+  infer(model: string, call: InferCall, options: RpcOptions = {}): Promise<InferResult> {
+    return this.#attempt(() => this.#infer(this.prepare(model, call), options))
   }
 
   /** Encodes a request without sending it. */
@@ -66,20 +62,22 @@ export class GrpcClient implements InferenceClient {
     return encodeInferRequest(toRequest(model, call))
   }
 
-  inferPrepared(prepared: EncodedMessage, options: GrpcInferOptions = {}): Promise<InferResult> {
-    return this.#attempt(async () => {
-      const answer = await this.#unary(`${SERVICE}ModelInfer`, prepared, options)
-      return new InferResult(parseInferResponse(answer))
-    })
+  inferPrepared(prepared: EncodedMessage, options: RpcOptions = {}): Promise<InferResult> {
+    return this.#attempt(() => this.#infer(prepared, options))
+  }
+
+  async #infer(prepared: EncodedMessage, options: RpcOptions): Promise<InferResult> {
+    const answer = await this.#unary(`${SERVICE}ModelInfer`, prepared, options)
+    return new InferResult(parseInferResponse(answer))
   }
 
   /** Any number of requests and answers; see `stream` for one request with many answers. */
-  openStream(options: GrpcInferOptions = {}): InferStream {
+  openStream(options: RpcOptions = {}): InferStream {
     return new InferStream(this.#channel, this.#withHeaders(options), this.#limit)
   }
 
   /** One request with any number of answers. Leaving the loop early cancels. */
-  async *stream(model: string, call: InferCall, options: GrpcInferOptions = {}): AsyncGenerator<InferResult, void> {
+  async *stream(model: string, call: InferCall, options: RpcOptions = {}): AsyncGenerator<InferResult, void> {
     const stream = this.openStream(options)
     await stream.send(model, call, { wantEnd: true })
     stream.end()

@@ -1,7 +1,7 @@
 import { encodeHeaders } from '@conch/protocol'
 import { ClientError } from '../error.ts'
 import type { Channel } from './channel.ts'
-import type { RpcOptions } from './rpc.ts'
+import type { RpcOptions } from '../call-options.ts'
 
 /** Header blocks that were encoded before: calls without headers of their own begin alike. */
 const known = new Map<string, Uint8Array>()

@@ -1,9 +1,10 @@
 import { encodeInferRequest, parseStreamResponse } from '@conch/protocol'
+import type { RpcOptions } from '../call-options.ts'
 import { ClientError, toClientError } from '../error.ts'
 import { toRequest, type InferCall } from '../infer-call.ts'
 import { InferResult } from '../infer-result.ts'
 import type { Channel } from './channel.ts'
-import { Rpc, type RpcOptions, type RpcSink } from './rpc.ts'
+import { Rpc, type RpcSink } from './rpc.ts'
 
 /** One answer of a stream: a result, or the error of one request. The stream goes on after either. */
 export interface StreamAnswer {

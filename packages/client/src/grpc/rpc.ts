@@ -1,15 +1,11 @@
 import { MessageError, MessageReader, type EncodedMessage, type HeaderList } from '@conch/protocol'
-import { callSignal, type CallOptions, type Compression } from '../call-options.ts'
+import { callSignal, type Compression, type RpcOptions } from '../call-options.ts'
 import { ClientError, describeAbort, grpcCode, toClientError } from '../error.ts'
 import type { Channel } from './channel.ts'
 import { compressMessage, expandMessage } from './compression.ts'
 import type { Connection } from './h2/connection.ts'
 import type { ClientStream, StreamSink } from './h2/stream.ts'
 import { encodeHead } from './head.ts'
-
-export interface RpcOptions extends CallOptions {
-  readonly requestCompression?: Compression | undefined
-}
 
 /** What comes of a call. After `ended` nothing more comes. */
 export interface RpcSink {

@@ -1,4 +1,4 @@
-import { connect as connectPlain, type Socket } from 'node:net'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { ClientError, describeAbort } from '../error.ts'
 import { SocketConnection, type ExchangeSink } from './socket-connection.ts'
@@ -130,9 +130,10 @@ export class SocketPool {
     const secure = this.#url.protocol === 'https:'
     const port = this.#url.port === '' ? (secure ? 443 : 80) : Number(this.#url.port)
     const place = socketPath === undefined ? { host, port } : { path: socketPath }
-    return secure
-      ? connectTls({ servername: host, ...tls, ...place, ALPNProtocols: ['http/1.1'] })
-      : connectPlain(place)
+    if (!secure) return connectPlain(place)
+    // A certificate for an address is looked up by the address; only names are sent along.
+    const name = isIP(host) === 0 ? { servername: host } : undefined
+    return connectTls({ ...name, ...tls, ...place, ALPNProtocols: ['http/1.1'] })
   }
 
   #free(connection: SocketConnection): void {

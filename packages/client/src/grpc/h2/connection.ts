@@ -79,7 +79,9 @@ export class Connection implements FrameSink {
     return stream
   }
 
+  /** Nothing for a stream that is over. */
   send(stream: ClientStream, pieces: readonly Uint8Array[], end: boolean): void {
+    if (stream.id !== 0 && !this.#streams.has(stream.id)) return
     for (const bytes of pieces) if (bytes.length > 0) stream.waiting.push({ bytes, from: 0 })
     stream.ended ||= end
     if (stream.id !== 0) this.#pump(stream)
