@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeFiles, encodeFileDescriptor } from '../packages/protocol/src/index.ts'
 import { readText, root } from './repository.ts'
 
 interface Snippet {
@@ -117,3 +118,10 @@ for (const [index, snippet] of snippets.entries()) {
     },
   )
 }
+
+it.skipIf(PYTHON === undefined)('the .proto files are those of Triton’s own client (needs tritonclient)', () => {
+  const input = describeFiles().map((file) => Buffer.from(encodeFileDescriptor(file)).toString('hex'))
+  const options = { cwd: root, input: input.join('\n'), encoding: 'utf8' } as const
+  const { stdout, stderr } = spawnSync(PYTHON ?? 'python3', ['docs/compare_descriptors.py'], options)
+  expect(stdout + stderr).toMatch(/^1\d\d compared\n$/)
+})
