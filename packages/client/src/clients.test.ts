@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import * as fc from 'fast-check'
 import { BYTE_SIZE, DATATYPES, encodeBytes, type Datatype } from '@conch/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -311,6 +312,16 @@ it('streams over gRPC: answers in order, errors beside them, an end', async () =
   expect(results).toEqual(['1'])
   await expect(client.stream('nowhere', ADD).next()).rejects.toThrow('unknown model')
   client.close()
+})
+
+it('an idle client does not keep a program alive', { timeout: 60_000 }, async () => {
+  const code = `
+    import { GrpcClient, HttpClient, openHttp } from '@conch/client/node'
+    const clients = [new GrpcClient('${served.grpc}', { keepAlive: { timeMs: 60_000 } }), openHttp('http://${served.http}'), new HttpClient('http://${served.http}')]
+    for (const client of clients) console.log(await client.isReady())`
+  const args = ['--conditions=@conch/source', '--input-type=module-typescript', '-e', code]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 50_000 })
+  expect(stdout).toBe('true\ntrue\ntrue\n')
 })
 
 const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0

@@ -119,6 +119,8 @@ export class SocketPool {
     this.#all.add(connection)
     socket.once('close', () => {
       this.#all.delete(connection)
+      const at = this.#idle.indexOf(connection)
+      if (at >= 0) this.#idle.splice(at, 1)
       this.#serveNext()
     })
     return connection

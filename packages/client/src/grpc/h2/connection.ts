@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import {
   DEFAULT_FRAME_SIZE,
   DEFAULT_WINDOW,
@@ -30,7 +30,7 @@ const EMPTY = new Uint8Array(0)
 
 /** The client's half of one HTTP/2 connection (RFC 9113): as many streams as the server takes, the others wait. */
 export class Connection implements FrameSink {
-  readonly #socket: Duplex
+  readonly #socket: Socket
   readonly #output: Output
   readonly #reader = new FrameReader(this, LIMITS)
   readonly #blocks = new HeaderBlocks(LIMITS)
@@ -51,7 +51,7 @@ export class Connection implements FrameSink {
   #leaving = false
 
   /** `gone` is called once, when no new stream can begin here. */
-  constructor(socket: Duplex, keepAlive: KeepAliveOptions, gone: () => void) {
+  constructor(socket: Socket, keepAlive: KeepAliveOptions, gone: () => void) {
     this.#socket = socket
     this.#gone = gone
     this.#output = new Output(socket)
@@ -74,6 +74,8 @@ export class Connection implements FrameSink {
 
   open(head: Uint8Array, sink: StreamSink): ClientStream {
     const stream = new ClientStream(head, sink)
+    // Only calls keep the process alive.
+    if (this.streams === 0) this.#socket.ref()
     this.#queue.push(stream)
     this.#begin()
     return stream
@@ -272,6 +274,7 @@ export class Connection implements FrameSink {
     this.#blocked.delete(stream)
     stream.waiting.length = 0
     this.#begin()
+    if (this.streams === 0) this.#socket.unref()
     this.#endWhenDone()
   }
 
