@@ -173,6 +173,14 @@ async function measure(server, model, args) {
   }
 }
 
+async function takeTurns(servers, model, args) {
+  const runs = servers.map(() => [])
+  for (let round = 0; round < Number(rounds); round += 1) {
+    for (const [i, server] of servers.entries()) runs[i].push(await measure(server, model, args))
+  }
+  return runs
+}
+
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]
 const summarise = (runs) =>
   Object.fromEntries(['rate', 'p50', 'p99', 'cpu'].map((key) => [key, Math.round(median(runs.map((run) => run[key])))]))
@@ -186,11 +194,7 @@ const table = [
 try {
   for (const [name, model, args] of ROWS) {
     const pair = [conch, ...(other !== undefined && (await other.has(model)) ? [other] : [])]
-    const runs = pair.map(() => [])
-    for (let round = 0; round < Number(rounds); round += 1) {
-      for (const [i, server] of pair.entries()) runs[i].push(await measure(server, model, args))
-    }
-    const [ours, theirs] = runs.map(summarise)
+    const [ours, theirs] = (await takeTurns(pair, model, args)).map(summarise)
     const show = (one) => (one === undefined ? ['', '', '', ''] : [one.rate, one.p50, one.p99, one.cpu].map(String))
     const ratios =
       theirs === undefined ? ['', ''] : [(ours.rate / theirs.rate).toFixed(2), (ours.cpu / theirs.cpu).toFixed(2)]

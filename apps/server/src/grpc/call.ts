@@ -13,7 +13,6 @@ const GZIP_HEADERS = encodeHeaders([...PLAIN_HEADERS, 'grpc-encoding', 'gzip', .
 const DEFLATE_HEADERS = encodeHeaders([...PLAIN_HEADERS, 'grpc-encoding', 'deflate', ...ACCEPTED])
 const OK = encodeHeaders(['grpc-status', '0'])
 const OK_WITH_MESSAGE = encodeHeaders(['grpc-status', '0', 'grpc-message', ''])
-const NONE: readonly never[] = []
 /** Answers up to this many bytes leave as one piece. */
 const SMALL = 16_384
 
@@ -288,6 +287,3 @@ function frame(size: number, compressed: 0 | 1, room: number): Uint8Array {
   bytes[4] = size
   return bytes
 }
-
-/** A message without fields. */
-export const EMPTY_MESSAGE: EncodedMessage = { parts: NONE, size: 0 }

@@ -11,20 +11,9 @@ import type { RequestHeaders } from './headers.ts'
 import type { JsonWorkers } from './json-workers.ts'
 import type { Message } from './message.ts'
 import { Rest } from './rest.ts'
-import type { Route } from './routes/route.ts'
+import type { Door } from './routes/route.ts'
 import type { AccessLog } from '../tracing/access-log.ts'
 import type { Tracer } from '../tracing/tracer.ts'
-
-/** Which URLs a listener answers, and how a platform differs from KServe. */
-export interface Door {
-  readonly find: (exchange: Exchange) => Route | undefined
-  /** For a path that there is not; without a text when it is empty. */
-  readonly unknown: { readonly status: 400 | 404; readonly text: string }
-  /** Where the size of the JSON part travels in the content type: everything before the number. */
-  readonly binaryType?: string
-  /** HTTP status of an error that a model answered with. */
-  readonly modelErrorStatus?: (message: string) => number
-}
 
 /** What the routes stand on; one per listener. */
 export interface Face extends Budgets {
@@ -40,7 +29,7 @@ export interface Face extends Budgets {
   readonly trace: Tracer
   /** Undefined = no line per inference. */
   readonly access: AccessLog | undefined
-  readonly door: Door
+  readonly door: Door<Exchange>
   /** True once the listener drains: answers end their connection. */
   draining: boolean
 }

@@ -39,7 +39,9 @@ export async function answerGenerate(exchange: Exchange): Promise<void> {
   openChunked(exchange, status, 'application/json')
   watch.sending()
   const [text] = texts
-  exchange.res.end(texts.length === 1 ? text : errorBody(ONE_ONLY))
+  const body = texts.length === 1 ? text : errorBody(ONE_ONLY)
+  exchange.sentBytes = body?.length ?? 0
+  exchange.res.end(body)
 }
 
 /** `POST …/generate_stream`: one event per response; the first one chooses the status (reference: http §9.5). */
@@ -51,7 +53,9 @@ export async function answerGenerateStream(exchange: Exchange): Promise<void> {
     watch.sending()
     if (res.destroyed) return
     if (!res.headersSent) openChunked(exchange, status, 'text/event-stream; charset=utf-8')
-    res.write(Buffer.concat([DATA, text, END]))
+    const event = Buffer.concat([DATA, text, END])
+    exchange.sentBytes += event.length
+    res.write(event)
     // A reader that stands still while the model goes on: its connection ends instead of our memory.
     if (res.writableLength > MAX_UNREAD) res.destroy()
   }

@@ -9,7 +9,7 @@ import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
 import { decodeBody, encodeBody, isSupported, readBody } from './read-body.ts'
 import { checkJsonSize } from './read-json.ts'
-import type { ContentType } from './reply.ts'
+import type { ContentType } from './content-type.ts'
 import { refuseCompression, send, sendError, sendModelError } from './reply.ts'
 import { watchExchange } from './watch.ts'
 

@@ -8,7 +8,7 @@ import { createBudgets } from '../budgets.ts'
 import type { Budgets } from '../budgets.ts'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
 import { Connections } from './connection.ts'
-import type { Door, Face } from './exchange.ts'
+import type { Face } from './exchange.ts'
 import { Exchange } from './exchange.ts'
 import { compileHeaderPattern } from '../header-forwarding.ts'
 import { listen } from '../listen.ts'
@@ -18,7 +18,7 @@ import { JsonWorkers } from './json-workers.ts'
 import { LIMITS } from './limits.ts'
 import { Message } from './message.ts'
 import { addCors, sendEmpty, sendError, sendRefusal } from './reply.ts'
-import type { Route } from './routes/route.ts'
+import type { Door, Route } from './routes/route.ts'
 import { findRoute } from './routes/v2.ts'
 import type { AccessLog } from '../tracing/access-log.ts'
 import type { Tracer } from '../tracing/tracer.ts'
@@ -35,7 +35,7 @@ export interface HttpDependencies {
   readonly trace: Tracer
   readonly access: AccessLog | undefined
   /** Which URLs are answered; KServe's unless given. */
-  readonly door?: Door
+  readonly door?: Door<Exchange>
 }
 
 export interface HttpFace {
@@ -49,7 +49,7 @@ export interface HttpFace {
   stop(): Promise<void>
 }
 
-const KSERVE: Door = { find: findRoute, unknown: { status: 404, text: 'Not Found' } }
+const KSERVE: Door<Exchange> = { find: findRoute, unknown: { status: 404, text: 'Not Found' } }
 
 /** A port that answers HTTP, KServe v2 unless another door is given. Rejects when the address cannot be had or an option makes no sense. */
 export async function startHttp(dependencies: HttpDependencies): Promise<HttpFace> {
@@ -155,7 +155,7 @@ function refuseUnknown(exchange: Exchange): void {
   else sendRefusal(exchange, status, { type: 'text/plain', text })
 }
 
-function answer(exchange: Exchange, route: Route): void {
+function answer(exchange: Exchange, route: Route<Exchange>): void {
   try {
     const pending = route.answer(exchange)
     if (pending === undefined) return exchange.close()
@@ -168,7 +168,7 @@ function answer(exchange: Exchange, route: Route): void {
   }
 }
 
-function fail(exchange: Exchange, error: unknown, route: Route): void {
+function fail(exchange: Exchange, error: unknown, route: Route<Exchange>): void {
   sendError(exchange, error, route.errors)
   exchange.close()
 }
@@ -183,7 +183,7 @@ function refuseCoding(exchange: Exchange): void {
   sendRefusal(exchange, 501, { type: 'text/plain', text: "Unsupported transfer coding, only 'chunked' is supported" })
 }
 
-function missingHeader({ face, req }: Exchange, route: Route): string | undefined {
+function missingHeader({ face, req }: Exchange, route: Route<Exchange>): string | undefined {
   const restriction = face.options.restricted.get(route.group)
   if (restriction === undefined || findHeader(req.rawHeaders, restriction.header) === restriction.value)
     return undefined

@@ -1,14 +1,8 @@
 import { STATUS_CODES } from '../node-http.ts'
 import { ConchError, HTTP_STATUS } from '@conch/protocol'
+import type { ContentType } from './content-type.ts'
 import type { Exchange } from './exchange.ts'
 import { LIMITS } from './limits.ts'
-
-export type ContentType =
-  | 'application/json'
-  | 'text/plain'
-  | 'application/octet-stream'
-  | 'text/event-stream; charset=utf-8'
-  | `application/vnd.${string}`
 
 /** The original's phrase where it is not the usual one. */
 const PHRASE: Readonly<Record<number, string>> = { 405: 'Not Allowed' }

@@ -1,4 +1,4 @@
-import type { Door, Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { answerGenerate, answerGenerateStream } from '../generate.ts'
 import { answerInfer } from '../infer.ts'
 import { findHeader } from '../headers.ts'
@@ -7,7 +7,7 @@ import { answerLive, answerReady } from '../server-facts.ts'
 import { readPlatformHeaders } from './binary-type.ts'
 import { MultiModel } from './multi-model.ts'
 import { isOutOfMemory } from './out-of-memory.ts'
-import type { Route } from './route.ts'
+import type { Door, Route } from './route.ts'
 
 const BINARY = 'application/vnd.sagemaker-triton.binary+json;json-header-size='
 const MODELS = /^\/models(?:\/)?([^/]+)?(\/invoke)?$/
@@ -21,9 +21,9 @@ export interface SageMakerOptions {
 }
 
 /** SageMaker's URLs (reference: cloud §A). */
-export function createSageMakerDoor(options: SageMakerOptions): Door {
+export function createSageMakerDoor(options: SageMakerOptions): Door<Exchange> {
   const models = new MultiModel(options.modelsRoot)
-  const ping: Route = {
+  const ping: Route<Exchange> = {
     methods: ['GET'],
     group: 'health',
     errors: 'text/plain',
@@ -47,7 +47,7 @@ export function createSageMakerDoor(options: SageMakerOptions): Door {
 
 const ANSWERS = { infer: answerInfer, generate: answerGenerate, generate_stream: answerGenerateStream } as const
 
-function routeInvocations({ defaultModel, inferenceType }: SageMakerOptions): Route {
+function routeInvocations({ defaultModel, inferenceType }: SageMakerOptions): Route<Exchange> {
   const answer = ANSWERS[inferenceType]
   return {
     methods: ['POST'],
@@ -65,7 +65,7 @@ function findModelRoute(
   models: MultiModel,
   exchange: Exchange,
   { name, action }: { name: string; action: string },
-): Route | undefined {
+): Route<Exchange> | undefined {
   const { method } = exchange.req
   if (action === '/invoke')
     return { methods: ['POST'], group: 'inference', errors: 'text/plain', answer: (one) => invoke(models, one, name) }
@@ -73,7 +73,7 @@ function findModelRoute(
   return answer && { methods: [method ?? ''], group: 'model-repository', errors: 'text/plain', answer }
 }
 
-function findManagement(models: MultiModel, method: string, name: string): Route['answer'] | undefined {
+function findManagement(models: MultiModel, method: string, name: string): Route<Exchange>['answer'] | undefined {
   if (method === 'GET')
     return name === '' ? (exchange) => models.list(exchange) : (exchange) => models.describe(exchange, name)
   if (method === 'POST' && name === '') return (exchange) => models.load(exchange)

@@ -23,7 +23,7 @@ const json = 'application/json'
 const plain = 'text/plain'
 
 /** The whole URL space. Paths are compared as they came: no decoding, no case folding, no trailing slash. */
-const FIXED = new Map<string, Route>([
+const FIXED = new Map<string, Route<Exchange>>([
   ['/v2', { methods: GET, group: 'metadata', errors: json, answer: answerServerMetadata }],
   ['/v2/health/live', { methods: GET, group: 'health', errors: plain, answer: answerLive }],
   ['/v2/health/ready', { methods: GET, group: 'health', errors: plain, answer: answerReady }],
@@ -33,7 +33,7 @@ const FIXED = new Map<string, Route>([
 ])
 
 /** Below `/v2/models/{name}[/versions/{version}]`. */
-const OF_MODEL = new Map<string, Route>([
+const OF_MODEL = new Map<string, Route<Exchange>>([
   ['', { methods: GET, group: 'metadata', errors: json, answer: answerModelMetadata }],
   ['/ready', { methods: GET, group: 'health', errors: plain, answer: answerModelReady }],
   ['/infer', { methods: POST, group: 'inference', errors: plain, answer: answerInfer }],
@@ -45,14 +45,14 @@ const OF_MODEL = new Map<string, Route>([
 ])
 
 /** Below `/v2/repository[/{repository}]`; what follows the model's name for load and unload. */
-const OF_REPOSITORY = new Map<string, Route>([
+const OF_REPOSITORY = new Map<string, Route<Exchange>>([
   ['index', { methods: POST, group: 'model-repository', errors: json, answer: answerIndex }],
   ['load', { methods: POST, group: 'model-repository', errors: json, answer: answerLoad }],
   ['unload', { methods: POST, group: 'model-repository', errors: json, answer: answerUnload }],
 ])
 
 /** `/v2/{kind}sharedmemory[/region/{region}]/{verb}`, by kind and verb. */
-const OF_MEMORY = new Map<string, Route>([
+const OF_MEMORY = new Map<string, Route<Exchange>>([
   ['system/status', { methods: GET, group: 'shared-memory', errors: json, answer: answerSystemStatus }],
   ['system/register', { methods: POST, group: 'shared-memory', errors: json, answer: answerSystemRegister }],
   ['system/unregister', { methods: POST, group: 'shared-memory', errors: json, answer: answerSystemUnregister }],
@@ -70,7 +70,7 @@ const REPOSITORY = /^\/v2\/repository(?:\/([^/]+))?\/(?:(index)|models\/([^/]+)\
 const MEMORY = /^\/v2\/(system|cuda)sharedmemory(?:\/region\/([^/]+))?\/(status|register|unregister)$/
 
 /** Finds the route of a path and puts the parts that the path names on the exchange. */
-export function findRoute(exchange: Exchange): Route | undefined {
+export function findRoute(exchange: Exchange): Route<Exchange> | undefined {
   const { path } = exchange
   const fixed = FIXED.get(path)
   if (fixed) return fixed
@@ -86,7 +86,7 @@ export function findRoute(exchange: Exchange): Route | undefined {
   return memory ? OF_MEMORY.get(`${memory[1]}/${memory[3]}`) : undefined
 }
 
-function findModelRoute(exchange: Exchange): Route | undefined {
+function findModelRoute(exchange: Exchange): Route<Exchange> | undefined {
   const { path } = exchange
   const slash = path.indexOf('/', MODELS.length)
   const end = slash < 0 ? path.length : slash
@@ -101,12 +101,12 @@ function findModelRoute(exchange: Exchange): Route | undefined {
   return findVersionRoute(rest.slice(version[0].length))
 }
 
-function findVersionRoute(tail: string): Route | undefined {
+function findVersionRoute(tail: string): Route<Exchange> | undefined {
   return tail === '/trace/setting' ? undefined : OF_MODEL.get(tail)
 }
 
 /** Superset: a label that the model has (docs/traffic.md) stands for its version; any other path is unknown, as ever. */
-function findLabelRoute(exchange: Exchange, rest: string): Route | undefined {
+function findLabelRoute(exchange: Exchange, rest: string): Route<Exchange> | undefined {
   const label = LABEL.exec(rest)
   if (!label) return undefined
   const version = exchange.face.engine.findLabel(exchange.model, label[1] ?? '')

@@ -1,10 +1,10 @@
-import type { Door, Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { findHeader } from '../headers.ts'
 import { answerInfer } from '../infer.ts'
 import { send, sendEmpty } from '../reply.ts'
 import { answerReady } from '../server-facts.ts'
 import { readPlatformHeaders } from './binary-type.ts'
-import type { Route } from './route.ts'
+import type { Door, Route } from './route.ts'
 import { findRoute } from './v2.ts'
 
 const BINARY = 'application/vnd.vertex-ai-triton.binary+json;json-header-size='
@@ -17,10 +17,10 @@ export interface VertexOptions {
 }
 
 /** Vertex AI's URLs (reference: cloud §B). */
-export function createVertexDoor(options: VertexOptions): Door {
+export function createVertexDoor(options: VertexOptions): Door<Exchange> {
   const predict = new RegExp(`^(?:${options.predictRoute})$`)
   const health = new RegExp(`^(?:${options.healthRoute})$`)
-  const healthRoute: Route = { methods: ['GET'], group: 'health', errors: 'text/plain', answer: answerReady }
+  const healthRoute: Route<Exchange> = { methods: ['GET'], group: 'health', errors: 'text/plain', answer: answerReady }
   return {
     unknown: { status: 400, text: '' },
     find: (exchange) => {
@@ -30,7 +30,7 @@ export function createVertexDoor(options: VertexOptions): Door {
   }
 }
 
-function findPredict(exchange: Exchange, defaultModel: string): Route | undefined {
+function findPredict(exchange: Exchange, defaultModel: string): Route<Exchange> | undefined {
   const redirect = findHeader(exchange.req.rawHeaders, 'x-vertex-ai-triton-redirect')
   if (redirect !== undefined) return exchange.req.method === 'POST' ? findRedirect(exchange, redirect) : REFUSE_405
   return {
@@ -46,14 +46,14 @@ function findPredict(exchange: Exchange, defaultModel: string): Route | undefine
 }
 
 const POST = ['POST']
-const REFUSE_405: Route = { methods: [], group: 'inference', errors: 'text/plain', answer: () => undefined }
+const REFUSE_405: Route<Exchange> = { methods: [], group: 'inference', errors: 'text/plain', answer: () => undefined }
 const FORBIDDEN =
   /^v2\/(repository\/models\/[^/]+\/(un)?load|(system|cuda)sharedmemory(\/region\/[^/]+)?\/(un)?register)$/
 const ALLOWED =
   /^v2($|\/health\/(live|ready)$|\/models\/stats$|\/models\/[^/]+(\/versions\/\d+)?(\/(stats|ready|config|infer))?$|\/(system|cuda)sharedmemory(\/region\/[^/]+)?\/status$|\/repository\/index$)/
 
 /** Answers as if the request were for the path in the header; what would change the server is forbidden. */
-function findRedirect(exchange: Exchange, path: string): Route | undefined {
+function findRedirect(exchange: Exchange, path: string): Route<Exchange> | undefined {
   if (path === 'metrics') return { methods: POST, group: 'metadata', errors: 'text/plain', answer: answerMetrics }
   if (FORBIDDEN.test(path))
     return {
