@@ -52,7 +52,7 @@ export function logSettings({ log }: Face, request: Fields): Fields {
   }
   const verbose = given['log_verbose_level']
   if (verbose !== undefined)
-    settings.log_verbose_level = verbose.uint32_param ?? refuse("expect int32 for 'log_verbose_level'")
+    settings.log_verbose_level = readLevel(verbose.uint32_param)
   const format = given['log_format']
   if (format !== undefined) {
     const text = format.string_param ?? refuse("expect string for 'log_format'")
@@ -70,6 +70,10 @@ export function logSettings({ log }: Face, request: Fields): Fields {
       log_format: { string_param: log_format },
     },
   }
+}
+
+function readLevel(level: number | undefined): number {
+  return level !== undefined && level < 2 ** 31 ? level : refuse("expect int32 for 'log_verbose_level'")
 }
 
 function refuse(text: string): never {

@@ -25,16 +25,20 @@ function changeSettings(settings: LogSettings, body: JsonObject): void {
     settings[key] = value
   }
   const verbose = body['log_verbose_level']
-  if (given(verbose)) {
-    if (typeof verbose !== 'bigint' || verbose < 0n) throw wrongKind('unsigned-integer')
-    settings.log_verbose_level = Number(verbose)
-  }
+  if (given(verbose)) settings.log_verbose_level = readLevel(verbose)
   const format = body['log_format']
   if (!given(format)) return
   if (typeof format !== 'string') throw wrongKind('string')
   if (format !== 'default' && format !== 'ISO8601')
     throw new ConchError('UNAVAILABLE', `invalid argument for --log_format, got: ${format}`)
   settings.log_format = format
+}
+
+function readLevel(level: JsonValue): number {
+  if (typeof level !== 'bigint' || level < 0n) throw wrongKind('unsigned-integer')
+  if (level < 2n ** 31n) return Number(level)
+  const text = `invalid argument for log_verbose_level, got: ${level}; expected 0 to 2147483647`
+  throw new ConchError('INVALID_ARG', text)
 }
 
 function given(value: JsonValue | undefined): value is Exclude<JsonValue, null> {

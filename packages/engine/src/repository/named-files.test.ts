@@ -33,6 +33,8 @@ async function check(text: string, libraries?: string) {
     await remove()
   }
 }
+const warmUp = (path: string) =>
+  `model_warmup { name: "s" batch_size: 1 inputs { key: "IN" value { data_type: TYPE_FP32 dims: [ 1 ] input_data_file: "${path}" } } }`
 const operators = (path: string) => `model_operations { op_library_filename: "${path}" }`
 
 it.each([
@@ -52,8 +54,10 @@ it.each([
   [operators('$/trusted/link.so'), 'trusted'],
   ['default_model_filename: "../../../secret/ops.so"', undefined],
   ['default_model_filename: "/etc/hostname"', undefined],
+  [warmUp('../../secret/ops.so'), undefined],
+  [warmUp('/etc/hostname'), undefined],
 ])('refuses %s', async (text, libraries) => {
   expect(await check(text, libraries)).toMatch(
-    /^(model_operations.op_library_filename\[0\]|default_model_filename) of model 'm':/,
+    /^(model_operations.op_library_filename\[0\]|default_model_filename|model_warmup\["s"\].*input_data_file) of model 'm':/,
   )
 })
