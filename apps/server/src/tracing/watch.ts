@@ -5,7 +5,7 @@ import type { FindHeader, Tracer } from './tracer.ts'
 
 /** How an answer ended, as its protocol says it. */
 export interface SentAnswer {
-  /** HTTP status or gRPC status code. */
+  /** HTTP status, 0 when its client went without one; or gRPC status code. */
   readonly status: number
   readonly bytes: number
 }
