@@ -14,8 +14,6 @@ import { listFiles, readText, root } from './repository.ts'
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 const TESTS = '\\.(test|suite|test-d)\\.ts$'
 const SUPERSET = new Set(['Beyond the original', 'Console'])
-/** Groups whose face does not listen yet: their flags are read and checked, and the log says once that nothing listens. */
-const ABSENT = new Set(['GRPC', 'SageMaker', 'Vertex AI'])
 
 function renderFlags(): string {
   const suite = listFiles('apps/server/test/conformance/test_*.py').map((file) => ({ file, text: readText(file) }))
@@ -28,7 +26,6 @@ function renderFlags(): string {
 
 function describeEffect(flag: Flag): string {
   if (flag.idle !== '') return `accepted, changes nothing: ${cell(flag.idle)}`
-  if (ABSENT.has(flag.group)) return 'read and checked; this port is not served yet'
   return SUPERSET.has(flag.group) ? '*superset*' : 'as the original'
 }
 

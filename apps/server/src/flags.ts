@@ -92,7 +92,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['sagemaker-address', 'text', 'Address to listen on. Default: 0.0.0.0.'],
     ['sagemaker-port', 'int', 'Port to listen on. Default: 8080.'],
     ['sagemaker-safe-port-range', 'text', '<lo>-<hi>: where other ports must lie.'],
-    ['sagemaker-thread-count', 'int', 'Handler threads. Default: 8.'],
+    ['sagemaker-thread-count', 'int', 'Handler threads. Default: 8.', ONE_LOOP],
     [
       'sagemaker-models-root',
       'text',
@@ -103,7 +103,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['allow-vertex-ai', 'bool', 'Listen for Vertex AI. Default: true when AIP_MODE=PREDICTION.'],
     ['vertex-ai-address', 'text', 'Address to listen on. Default: 0.0.0.0.'],
     ['vertex-ai-port', 'int', 'Port to listen on. Default: AIP_HTTP_PORT or 8080.'],
-    ['vertex-ai-thread-count', 'int', 'Handler threads. Default: 8.'],
+    ['vertex-ai-thread-count', 'int', 'Handler threads. Default: 8.', ONE_LOOP],
     ['vertex-ai-default-model', 'text', 'Model of single-model requests.'],
   ],
   Metrics: [
