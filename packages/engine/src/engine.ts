@@ -81,7 +81,7 @@ class ServingEngine implements Engine {
     this.#findBackend = parts.findBackend ?? createBackendRegistry(options.backendDirectory)
     const builder = createVersionBuilder({
       findBackend: this.#findBackend,
-      findStep: (model, version) => this.#repository.registry.find(model, version),
+      findStep: (model, version, sequence) => this.#repository.registry.findHolder(model, version, sequence),
       metrics: this.#metrics,
       log,
       settings: backendConfig,
@@ -205,8 +205,8 @@ class ServingEngine implements Engine {
 
   /** A sequence goes on where it began, also when that version was reloaded meanwhile. */
   #target(request: InferRequest, version: string): LoadedVersion {
-    const found = this.#find(request.model, version)
     const { sequenceId: id } = request
+    const found = this.#find(request.model, version)
     if (id === 0n || id === '' || request.sequenceStart) return found
     return this.#repository.registry.holderOf(request.model, found, id)
   }

@@ -30,11 +30,13 @@ import { buildGraph } from './schedule/ensemble/graph.ts'
 import { refuseStopped } from './schedule/stopping.ts'
 import { RequestValidator } from './validate-request.ts'
 
+type FindStep = (model: string, version: string, sequence?: bigint | string) => LoadedVersion
+
 export interface ModelParts {
   /** Throws the original's text for a backend that there is not. */
   readonly findBackend: (name: string) => Promise<Backend>
   /** The version that runs a step of an ensemble. */
-  readonly findStep: (model: string, version: string) => LoadedVersion
+  readonly findStep: FindStep
   readonly metrics: Metrics
   readonly log: Log
   /** Backend ('' = global) → setting → value. */
@@ -161,7 +163,7 @@ interface VersionParts {
   readonly reporter: Reporter
   readonly validator: RequestValidator
   readonly instances: Instances | undefined
-  readonly findStep: (model: string, version: string) => LoadedVersion
+  readonly findStep: FindStep
   readonly circles: Circles
   readonly cache: ResponseCache
   /** What its responses are filed under in the cache. */

@@ -24,7 +24,7 @@ const STATE = 'state { input_name: "STATE_IN" output_name: "STATE_OUT" data_type
 /** OUT = IN + state; the state is OUT. BEGAN is the START control. */
 async function startSums(
   change: (config: string) => string = (config) => config,
-  files: Record<string, Uint8Array> = {},
+  files: Record<string, string | Uint8Array> = {},
 ) {
   const folder = join(FIXTURE_MODELS, 'stateful')
   const { engine, put } = await start({
@@ -191,4 +191,24 @@ it('ends sequences with their model, and those of selves that are too many', asy
   await expect(ask(7n, 1)).rejects.toThrow('has no available versions')
   await engine.load('stateful')
   await expect(ask(7n, 1)).rejects.toThrow('must specify the START flag')
+})
+
+it('lets the sequences of an ensemble end where its step began them', async () => {
+  const config = `platform: "ensemble" max_batch_size: 4
+    input { name: "IN" data_type: TYPE_INT32 dims: [ 1 ] } output { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] }
+    ensemble_scheduling { step { model_name: "stateful" model_version: -1
+      input_map { key: "IN" value: "IN" } output_map { key: "OUT" value: "OUT" } } }`
+  const { engine, put } = await startSums((text) => text, { 'sums/config.pbtxt': config, 'sums/1/': '' })
+  await engine.load('sums')
+  const ask = async (value: number, flags: { sequenceStart?: boolean; sequenceEnd?: boolean } = {}) => {
+    const data = new Uint8Array(Int32Array.of(value).buffer)
+    const input = { name: 'IN', datatype: 'INT32', shape: [1, 1], data } as const
+    const { outputs } = await engine.infer(testRequest('sums', [input], { sequenceId: 5n, ...flags }))
+    return outputs.map((output) => new DataView(output.data.buffer, output.data.byteOffset).getInt32(0, true))
+  }
+  expect(await ask(1, { sequenceStart: true })).toEqual([1])
+  await put('stateful/1/notes.txt', 'another self')
+  await engine.load('stateful')
+  expect(await ask(2)).toEqual([3])
+  expect(await ask(3, { sequenceEnd: true })).toEqual([6])
 })

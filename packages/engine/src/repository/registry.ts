@@ -34,6 +34,12 @@ export class Registry<V extends ServedVersion> {
     return this.named(model).some((record) => record.versions.get(version)?.state === 'READY')
   }
 
+  /** As `find`, but a sequence that is open goes on where it began. */
+  findHolder(model: string, version: string, sequence: bigint | string | undefined): V {
+    const found = this.find(model, version)
+    return sequence === undefined ? found : this.holderOf(model, found, sequence)
+  }
+
   /** Who holds an open sequence: the version that serves, or an earlier self of it. */
   holderOf(model: string, serving: V, sequence: bigint | string): V {
     if (serving.sequences === undefined || serving.sequences.has(sequence)) return serving

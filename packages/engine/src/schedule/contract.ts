@@ -89,6 +89,6 @@ export interface ScheduleParts {
   readonly log?: Log | undefined
   /** Sequence states that begin with a file: its name → its bytes. */
   readonly initialStates?: ReadonlyMap<string, Uint8Array> | undefined
-  /** For ensembles: the version that runs a step. Throws when there is none. */
-  readonly findStep: (model: string, version: string) => StepTarget
+  /** For ensembles: the version that runs a step, for an open sequence the one that holds it. Throws when there is none. */
+  readonly findStep: (model: string, version: string, sequence?: bigint | string) => StepTarget
 }

@@ -28,7 +28,9 @@ export class EnsembleScheduler implements Scheduler {
     this.#stopping.admit(request)
     request.timings.queued = performance.now()
     // Throws when a step is not there any more; the others are not held then.
-    const targets = this.#plan.steps.map(({ model, version }) => this.#parts.findStep(model, version))
+    const { sequenceId, sequenceStart } = request.request
+    const open = sequenceStart || sequenceId === 0n || sequenceId === '' ? undefined : sequenceId
+    const targets = this.#plan.steps.map(({ model, version }) => this.#parts.findStep(model, version, open))
     for (const target of targets) target.hold()
     this.inflight += 1
     void this.#run(request, targets)
