@@ -160,7 +160,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [
       'http-body-memory',
       'int',
-      'Most bytes that the bodies of all HTTP requests in flight take together; more get 503. Default: half of the memory.',
+      'Most bytes that all requests in flight over HTTP and gRPC, and gRPC answers that wait, take together; more get 503. Default: half of the memory.',
     ],
     ['http-cors-origin', 'text*', 'Web origin that may call the HTTP port from a browser; "*" means any. Repeatable.'],
     [

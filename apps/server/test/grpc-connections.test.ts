@@ -127,6 +127,29 @@ it('frees the memory of the messages of a stream as they are answered', async ()
   expect(await ended).toMatchObject({ status: '0' })
 })
 
+it('ends the calls of clients that do not take their answers, before all of them take the memory', async () => {
+  const data = new Uint8Array(2 ** 20)
+  const infer = (request: InferRequest): Promise<InferResponse> =>
+    Promise.resolve({
+      ...answerOf(request),
+      outputs: [{ name: 'OUT', datatype: 'UINT8', shape: [data.length], data }],
+    })
+  const { session, open } = await openGrpc({ infer }, '--http-body-memory=4000000')
+  const greedy = Array.from({ length: 10 }, () => {
+    const one = begin(session, 'ModelInfer')
+    // It reads the head alone: the window of its stream is full, and stays so.
+    one.stream.pause()
+    one.stream.end(frame(inferRequest(8)))
+    return one
+  })
+  await vi.waitFor(() => expect(greedy.filter(({ stream }) => stream.rstCode === 11).length).toBeGreaterThan(2))
+  expect(await call(open(), 'ServerLive', EMPTY)).toMatchObject({ status: '0' })
+  session.destroy()
+  await vi.waitFor(async () =>
+    expect(await call(open(), 'ModelInfer', frame(inferRequest(8)))).toMatchObject({ status: '0' }),
+  )
+})
+
 it('tells what of its options changes nothing', () => {
   const given = [
     '--grpc-infer-allocation-pool-size=16',

@@ -59,6 +59,7 @@ export async function startGrpc(dependencies: GrpcDependencies): Promise<GrpcFac
   const connections = new Set<Connection>()
   const parts = {
     pings: options.pings,
+    memory: face.bodies,
     open: (stream: H2Stream, tooLarge: boolean) => openCall(face, stream, tooLarge),
     closed: (connection: Connection) => void connections.delete(connection),
     log: (text: string) => log.write('verbose', `gRPC connection ended: ${text}`),

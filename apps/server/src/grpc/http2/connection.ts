@@ -19,7 +19,7 @@ import { checkHeaders } from './headers.ts'
 import { Allowance, LIMITS } from './limits.ts'
 import { PingRules } from './ping-rules.ts'
 import type { PingPolicy } from './ping-rules.ts'
-import { Sender } from './sender.ts'
+import { Sender, type SharedMemory } from './sender.ts'
 import { H2Stream } from './stream.ts'
 import type { StreamHandler, StreamOwner } from './stream.ts'
 
@@ -29,6 +29,7 @@ const NO_PAYLOAD = new Uint8Array(8)
 
 export interface ConnectionParts {
   readonly pings: PingPolicy
+  readonly memory: SharedMemory
   /** A new call; its headers are well-formed. `tooLarge`: they were more than LIMITS.headerList and are left out. */
   readonly open: (stream: H2Stream, tooLarge: boolean) => StreamHandler
   readonly closed: (connection: Connection) => void
@@ -83,7 +84,7 @@ export class Connection implements FrameSink, StreamOwner {
   constructor(socket: Duplex, parts: ConnectionParts) {
     this.#socket = socket
     this.#parts = parts
-    this.#sender = new Sender(socket)
+    this.#sender = new Sender(socket, parts.memory)
     this.#pings = new PingRules(parts.pings, {
       ping: () => this.#sender.ping(NO_PAYLOAD, 0),
       lost: () => this.#socket.destroy(),
@@ -156,6 +157,7 @@ export class Connection implements FrameSink, StreamOwner {
     this.#pings.stop()
     for (const stream of this.#streams.values()) {
       stream.localClosed = true
+      this.#sender.forget(stream)
       stream.handler?.gone()
     }
     this.#streams.clear()

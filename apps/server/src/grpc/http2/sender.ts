@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, FLAG, FRAME, MAX_WINDOW, SETTING } from '@conch/protocol'
+import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, FLAG, FRAME, H2_ERROR, MAX_WINDOW, SETTING } from '@conch/protocol'
 import { LIMITS } from './limits.ts'
 import { Output } from './output.ts'
 import type { H2Stream } from './stream.ts'
@@ -10,6 +10,13 @@ const SETTINGS = [
   [SETTING.MAX_FRAME_SIZE, LIMITS.frame],
   [SETTING.MAX_HEADER_LIST_SIZE, LIMITS.headerList],
 ] as const
+
+/** What all connections may hold together, bytes. */
+export interface SharedMemory {
+  /** False, and nothing taken, when there is no room. */
+  take(bytes: number): boolean
+  giveBack(bytes: number): void
+}
 
 /** Frames out of one connection, as fast as the client's windows and the socket allow. */
 export class Sender {
@@ -22,7 +29,10 @@ export class Sender {
   /** Streams that wait for the connection's window or for the socket. */
   readonly #blocked = new Set<H2Stream>()
 
-  constructor(socket: Duplex) {
+  readonly #memory: SharedMemory
+
+  constructor(socket: Duplex, memory: SharedMemory) {
+    this.#memory = memory
     this.output = new Output(socket)
   }
 
@@ -82,10 +92,29 @@ export class Sender {
 
   forget(stream: H2Stream): void {
     this.#blocked.delete(stream)
+    this.#memory.giveBack(stream.counted)
+    stream.counted = 0
   }
 
   /** Sends what waits on a stream, as far as possible; returns the trailers when they are next. */
   pump(stream: H2Stream): Uint8Array | undefined {
+    const trailers = this.#send(stream)
+    if (stream.backlog !== stream.counted) this.#count(stream)
+    return trailers
+  }
+
+  /** Answers that clients do not take are memory too: who adds to them when there is none left loses the call. */
+  #count(stream: H2Stream): void {
+    const change = stream.backlog - stream.counted
+    stream.counted = stream.backlog
+    if (change < 0) this.#memory.giveBack(-change)
+    else if (!this.#memory.take(change)) {
+      stream.counted -= change
+      stream.reset(H2_ERROR.ENHANCE_YOUR_CALM)
+    }
+  }
+
+  #send(stream: H2Stream): Uint8Array | undefined {
     const { waiting } = stream
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       if ('trailers' in next) {

@@ -41,8 +41,9 @@ export class H2Stream {
   remoteClosed = false
   localClosed = false
   readonly waiting: Waiting[] = []
-  /** Bytes in `waiting`. */
+  /** Bytes in `waiting`, and those of them that are counted in the memory of all connections. */
   backlog = 0
+  counted = 0
 
   constructor(owner: StreamOwner, parts: { id: number; headers: HeaderList; window?: number }) {
     this.#owner = owner
