@@ -1,3 +1,4 @@
+import { INFLATED_BYTES } from '../apps/server/src/budgets.ts'
 import { LIMITS } from '../apps/server/src/http/limits.ts'
 import { MAX_DATA_DEPTH, MAX_ENTRIES, MAX_VALUES, MOST_INSTANCES } from '../packages/protocol/src/index.ts'
 
@@ -11,12 +12,12 @@ const time = (ms: number): string => `${ms / 1000} s`
 const ROWS: readonly (readonly [string, string, string, string])[] = [
   ['body of an HTTP request', `${count(LIMITS.bodyBytes)} bytes`, '400', 'apps/server/src/http/body.test.ts'],
   [
-    'all bodies in flight over HTTP together',
+    'all bodies in flight together, over HTTP and gRPC',
     'half of the memory (`--http-body-memory`)',
-    '503, connection ends',
+    '503 (UNAVAILABLE)',
     GREEDY,
   ],
-  ['inflated bodies in flight together', size(LIMITS.inflatedBytes), 'wait for each other', HTTP],
+  ['inflated bodies in flight together', size(INFLATED_BYTES), 'wait for each other', HTTP],
   ['small chunks of a chunked body', count(LIMITS.chunks), '400, connection ends', HTTP],
   ['requests in flight of one HTTP connection', count(LIMITS.pipelined), 'the next ones are read later', HTTP],
   [

@@ -8,7 +8,7 @@ export interface Budgets {
 }
 
 /** What all inflated bodies that are not answered yet may take together; further ones wait. */
-const INFLATED_BYTES = 256 * 1024 * 1024
+export const INFLATED_BYTES = 256 * 1024 * 1024
 
 export function createBudgets(limits: { readonly bodyMemory: number; readonly maxInputSize: number }): Budgets {
   return {
