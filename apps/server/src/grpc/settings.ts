@@ -51,8 +51,7 @@ export function logSettings({ log }: Face, request: Fields): Fields {
     settings[key] = choice.bool_param ?? refuse(`expect boolean for '${key}'`)
   }
   const verbose = given['log_verbose_level']
-  if (verbose !== undefined)
-    settings.log_verbose_level = readLevel(verbose.uint32_param)
+  if (verbose !== undefined) settings.log_verbose_level = readLevel(verbose.uint32_param)
   const format = given['log_format']
   if (format !== undefined) {
     const text = format.string_param ?? refuse("expect string for 'log_format'")
