@@ -8,7 +8,6 @@ import type { H2Stream, StreamHandler } from '../src/grpc/http2/stream.ts'
 /** The yardsticks of ADR 8: a gRPC call whose answer is its request, on Node's HTTP/2 and on ours. Argument: `node` or `own`. */
 const PINGS = { time: Infinity, timeout: 20_000, withoutCalls: true, withoutData: 0, leastInterval: 0, strikes: 0 }
 const UNBOUNDED = { take: () => true, giveBack: () => undefined }
-const UNBOUNDED = { take: () => true, giveBack: () => undefined }
 const HEADERS = encodeHeaders([':status', '200', 'content-type', 'application/grpc'])
 const TRAILERS = encodeHeaders(['grpc-status', '0'])
 
