@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -93,7 +94,9 @@ def server(tmp_path_factory):
     log = open(tmp_path_factory.mktemp("log") / "server.log", "w+")
     process = subprocess.Popen(
         [CONCH, "serve", f"--model-repository={repository}", "--model-control-mode=explicit", "--http-address=127.0.0.1", f"--http-port={http}",
-         "--allow-grpc=false", "--metrics-address=127.0.0.1", f"--metrics-port={metrics}"], stdout=log, stderr=subprocess.STDOUT)
+         "--allow-grpc=false", "--metrics-address=127.0.0.1", f"--metrics-port={metrics}"], stdout=log, stderr=subprocess.STDOUT,
+        # Python models get the Python that runs this: it has numpy.
+        env={**os.environ, "PATH": f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"})
     address = f"127.0.0.1:{http}"
     try:
         wait_for(f"http://{address}/v2/health/live", process, log)

@@ -1,6 +1,7 @@
 """tritonclient against the server gets the numbers that Python's ONNX Runtime gets from the same file."""
 import json
 import pathlib
+import re
 
 import numpy as np
 import onnxruntime
@@ -102,6 +103,8 @@ def test_samples_are_answered(path, server):
     """Every sample body in the repository works as it stands."""
     import urllib.request
     name = path.parent.name
+    for step in re.findall(r'model_name: "(\w+)"', (EXAMPLES / "models" / name / "config.pbtxt").read_text()):
+        server(step, EXAMPLES / "models" / step)
     address = server(name, EXAMPLES / "models" / name)
     with urllib.request.urlopen(f"http://{address}/v2/models/{name}/infer", data=path.read_bytes(), timeout=60) as answer:
         outputs = json.load(answer)["outputs"]
