@@ -117,7 +117,7 @@ function About({ model, version }: { model: string; version: string }) {
       <p className="px-3 py-2 text-soft">
         The next version gets all other files of this one. Inputs, outputs and instances are in the{' '}
         <Link
-          className="rounded text-accent hover:underline"
+          className="rounded text-accent underline underline-offset-2"
           href={`/models/${encodeURIComponent(model)}?tab=config`}
           prefetch={false}
         >
