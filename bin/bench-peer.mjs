@@ -1,4 +1,4 @@
-// npm run bench:peer -- --peer=COMMAND --perf-analyzer=PATH [--repository=DIR] [--rows=WORDS] [--window=2000] [--rounds=3]
+// npm run bench:peer -- --peer=COMMAND --perf-analyzer=PATH [--repository=DIR] [--rows='NAME;NAME'] [--window=2000] [--rounds=3]
 // Conch beside another KServe v2 server on this machine in this run: both serve one repository of Python and ONNX models, the same client
 // asks them in turns, and CPU is that of the server and all its children. Paths of what is not in this repository are given by hand:
 //   COMMAND  starts the peer and takes tritonserver's flags (for the original: its package's start script)
@@ -55,7 +55,7 @@ const ROWS = [
   ['python 5 MB, gRPC, 1', 'py_big', ['-i', 'grpc', '--shape', 'IN:1250000', '--concurrency-range', '1']],
   ...[1, 8, 32].map((n) => [`ONNX add/sub, HTTP, ${n}`, 'add_sub', ['-i', 'http', '--concurrency-range', `${n}`]]),
   ...[1, 8, 32].map((n) => [`ONNX add/sub, gRPC, ${n}`, 'add_sub', ['-i', 'grpc', '--concurrency-range', `${n}`]]),
-].filter(([name]) => words.split(',').some((word) => name.includes(word)))
+].filter(([name]) => words.split(';').some((word) => name.includes(word)))
 
 function makeRepository() {
   const directory = mkdtempSync(path.join(tmpdir(), 'conch-peer-'))
