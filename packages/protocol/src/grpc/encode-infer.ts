@@ -1,5 +1,6 @@
 import type { Tensor } from '../tensor.ts'
 import type { InferRequest, Parameters, ParameterValue } from '../v2/request.ts'
+import { collectParameters, regionParameters } from '../v2/request-parameters.ts'
 import type { InferResponse } from '../v2/response.ts'
 import { ProtoWriter } from './writer.ts'
 
@@ -47,48 +48,27 @@ export function encodeStreamMessage({ error, response, final }: StreamAnswer): E
   return { parts: [head, ...inner.parts], size: head.length + inner.size }
 }
 
+/** A decoupled model's last flag is to come as a response of its own. */
+const EMPTY_FINAL: Parameters = { triton_enable_empty_final_response: true }
+
 /** ModelInferRequest, as a client sends it: every input raw, but those in shared memory. */
 export function encodeInferRequest(request: InferRequest, emptyFinal = false): EncodedMessage {
   const writer = new ProtoWriter()
   writeText(writer, 1, request.model)
   writeText(writer, 2, request.version)
   writeText(writer, 3, request.id)
-  writeParameters(writer, 4, requestParameters(request, emptyFinal))
-  for (const input of request.inputs) writeTensor(writer, input, regionParameters(input.region))
+  writeParameters(writer, 4, collectParameters(request))
+  if (emptyFinal) writeParameters(writer, 4, EMPTY_FINAL)
+  for (const input of request.inputs) writeTensor(writer, input, input.region && regionParameters(input.region))
   for (const { name, classification, region } of request.outputs) {
     const start = writer.begin(6)
     writeText(writer, 1, name)
-    writeParameters(
-      writer,
-      2,
-      classification > 0 ? { classification: BigInt(classification) } : regionParameters(region),
-    )
+    if (classification > 0) writeParameters(writer, 2, { classification: BigInt(classification) })
+    else if (region !== undefined) writeParameters(writer, 2, regionParameters(region))
     writer.end(start)
   }
   const raw = request.inputs.filter(({ region }) => region === undefined)
   return appendRaw(writer, 7, raw)
-}
-
-function requestParameters(request: InferRequest, emptyFinal: boolean): Parameters {
-  const { sequenceId, sequenceStart, sequenceEnd, priority, timeout, parameters } = request
-  const sequence =
-    sequenceId === 0n || sequenceId === ''
-      ? undefined
-      : { sequence_id: sequenceId, sequence_start: sequenceStart, sequence_end: sequenceEnd }
-  return {
-    ...parameters,
-    ...sequence,
-    ...(priority === 0 ? undefined : { priority: BigInt(priority) }),
-    ...(timeout === 0 ? undefined : { timeout: BigInt(timeout) }),
-    ...(emptyFinal ? { triton_enable_empty_final_response: true } : undefined),
-  }
-}
-
-function regionParameters(region: InferRequest['inputs'][number]['region']): Parameters {
-  if (region === undefined) return {}
-  const { name, offset, byteSize } = region
-  const where = { shared_memory_region: name, shared_memory_byte_size: BigInt(byteSize) }
-  return offset === 0 ? where : { ...where, shared_memory_offset: BigInt(offset) }
 }
 
 function writeHead(writer: ProtoWriter, { model, version, id, parameters }: InferResponse): void {

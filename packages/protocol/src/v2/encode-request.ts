@@ -1,7 +1,8 @@
 import type { Tensor } from '../tensor.ts'
-import { writeParameter } from './encode-response.ts'
+import { writeParameters } from './encode-response.ts'
 import { JsonBuffer } from './json-buffer.ts'
-import type { InferRequest, Parameters, RegionRange, RequestedOutput, RequestInput } from './request.ts'
+import type { InferRequest, RequestedOutput, RequestInput } from './request.ts'
+import { collectParameters, regionParameters } from './request-parameters.ts'
 import { writeData } from './write-data.ts'
 
 /** The body of an infer request as a client sends it: the JSON part, then the binary inputs, which are views. */
@@ -32,7 +33,8 @@ export function encodeRequestBody(request: InferRequest, binaryInputs = true): E
   }
   out.byte(0x5d)
   writeOutputs(out, request.outputs)
-  writeParameters(out, collectParameters(request))
+  const parameters = collectParameters(request)
+  writeParameters(out, request.binaryOutputs ? { ...parameters, binary_data_output: true } : parameters)
   out.byte(0x7d)
   const json = out.finish()
   return { json, parts, headerLength: parts.length === 0 ? undefined : json.length }
@@ -71,36 +73,4 @@ function writeOutputs(out: JsonBuffer, outputs: readonly RequestedOutput[]): voi
     out.byte(0x7d)
   }
   out.byte(0x5d)
-}
-
-function regionParameters({ name, offset, byteSize }: RegionRange): Parameters {
-  const where = { shared_memory_region: name, shared_memory_byte_size: BigInt(byteSize) }
-  return offset === 0 ? where : { ...where, shared_memory_offset: BigInt(offset) }
-}
-
-function collectParameters(request: InferRequest): Parameters {
-  const { sequenceId, sequenceStart, sequenceEnd, priority, timeout, binaryOutputs, parameters } = request
-  const sequence =
-    sequenceId === 0n || sequenceId === ''
-      ? undefined
-      : { sequence_id: sequenceId, sequence_start: sequenceStart, sequence_end: sequenceEnd }
-  return {
-    ...parameters,
-    ...sequence,
-    ...(priority === 0 ? undefined : { priority: BigInt(priority) }),
-    ...(timeout === 0 ? undefined : { timeout: BigInt(timeout) }),
-    ...(binaryOutputs ? { binary_data_output: true } : undefined),
-  }
-}
-
-function writeParameters(out: JsonBuffer, parameters: Parameters): void {
-  let separator = ',"parameters":{'
-  for (const key of Object.keys(parameters)) {
-    out.ascii(separator)
-    separator = ','
-    out.text(key)
-    out.byte(0x3a)
-    writeParameter(out, parameters[key] ?? '')
-  }
-  if (separator === ',') out.byte(0x7d)
 }

@@ -66,7 +66,8 @@ function writeSignature(out: JsonBuffer, output: Tensor): void {
   out.ascii(`,"datatype":"${output.datatype}","shape":[${output.shape.join(',')}]`)
 }
 
-function writeParameters(out: JsonBuffer, parameters: Parameters): void {
+/** `,"parameters":{…}`; nothing for none. */
+export function writeParameters(out: JsonBuffer, parameters: Parameters): void {
   let separator = ',"parameters":{'
   for (const key of Object.keys(parameters)) {
     out.ascii(separator)
