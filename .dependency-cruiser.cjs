@@ -111,7 +111,7 @@ module.exports = {
     wall('resolvable', {}, { couldNotResolve: true, pathNot: '\\.(css|svg)$' }),
 
     oneHome('onnxruntime-node', ['onnxruntime-node'], [`${ENGINE}backend/onnx/`]),
-    oneHome('koffi', ['koffi'], [`${ENGINE}(backend|memory)/`, `${ENGINE}observe/nvml\\.ts$`]),
+    oneHome('koffi', ['koffi'], [`${ENGINE}native/contract\\.ts$`]),
     oneHome('prom-client', ['prom-client'], [`${ENGINE}observe/`]),
     oneHome('redis', ['@redis/client', 'redis', 'ioredis'], [`${ENGINE}cache/`]),
     oneHome('aws', ['@aws-sdk/[^/]+'], [`${ENGINE}repository/s3/`]),

@@ -1,7 +1,6 @@
 import { ConchError } from '@conch/protocol'
-import koffi from 'koffi'
+import { koffi } from '../native/contract.ts'
 import type { Region } from './region.ts'
-import { configureKoffi } from './native-stacks.ts'
 
 const LIBRARIES = ['libcudart.so.13', 'libcudart.so.12', 'libcudart.so.11.0', 'libcudart.so']
 const [LAZY_PEER_ACCESS, TO_DEVICE, TO_HOST] = [1, 1, 2]
@@ -24,7 +23,6 @@ function openRuntime(): CudaRuntime | undefined {
 
 function bind(path: string): CudaRuntime | undefined {
   let library: ReturnType<typeof koffi.load>
-  configureKoffi()
   try {
     library = koffi.load(path)
   } catch {

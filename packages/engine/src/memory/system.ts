@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { ConchError } from '@conch/protocol'
-import koffi from 'koffi'
+import { koffi } from '../native/contract.ts'
 import type { Region } from './region.ts'
-import { configureKoffi } from './native-stacks.ts'
 
 const DIRECTORY = '/dev/shm/'
 const RESERVED = 'triton_python_backend_shm_region_'
@@ -20,7 +19,6 @@ let opened: C | undefined
 function openC(): C {
   // Referenced for ever: koffi unloads a library that is collected, under its functions.
   if (opened === undefined) {
-    configureKoffi()
     const library = koffi.load(null)
     opened = {
       mmap: library.func('mmap', 'void *', [

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import koffi from 'koffi'
+import { koffi } from '../native/contract.ts'
 
 const LIBRARY = 'libnvidia-ml.so.1'
 const UUID_SIZE = 96
@@ -40,19 +40,6 @@ interface Calls {
 /** Referenced for ever: koffi unloads a library that is collected, under its functions. */
 const loaded: object[] = []
 
-/**
- * As the rooms of other native libraries do: whichever comes first decides for the process, also when its library is
- * not there. With koffi's own stacks (128 KiB) ONNX Runtime, which recurses, ends the process.
- */
-function configureKoffi(): void {
-  const stack = 8 * 1024 * 1024
-  try {
-    koffi.config({ sync_stack_size: stack, async_stack_size: stack, resident_async_pools: 32, max_async_calls: 4096 })
-  } catch {
-    // Another room was first, with the same.
-  }
-}
-
 /** The GPUs of the machine; undefined where there is no NVIDIA driver. */
 export async function openGpus(library = LIBRARY): Promise<readonly Gpu[] | undefined> {
   const calls = bind(library)
@@ -63,7 +50,6 @@ export async function openGpus(library = LIBRARY): Promise<readonly Gpu[] | unde
 }
 
 function bind(path: string): Calls | undefined {
-  configureKoffi()
   try {
     const library = koffi.load(path)
     loaded.push(library)

@@ -1,5 +1,5 @@
 // The process that a custom backend runs in when it asks for its own. It lives as long as the server that started it.
-import koffi from 'koffi'
+import { koffi } from '../../native/contract.ts'
 import { Hosted } from './hosted.ts'
 import type { Message } from './wire.ts'
 

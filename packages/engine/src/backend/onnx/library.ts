@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { ConchError } from '@conch/protocol'
-import koffi from 'koffi'
+import { koffi } from '../../native/contract.ts'
 import { API_TABLE, API_VERSION } from './api-table.ts'
 import type { ApiName } from './api-table.ts'
 import { offerTrim } from './trim.ts'
@@ -74,7 +74,6 @@ export async function openLibraryLater(): Promise<Library> {
 }
 
 function linkElsewhere(path: string): Promise<void> {
-  configureKoffi()
   const dlopen = findFunction('dlopen', 'void *', ['const char *', 'int'])
   const lazy = 1
   // What goes wrong here goes wrong again, with a message, when the library is opened.
@@ -101,7 +100,6 @@ function locateLibrary(): string {
 }
 
 function bind(path: string): Library {
-  configureKoffi()
   const library = koffi.load(path)
   const base = library.func('OrtGetApiBase', 'void *', [])() as Pointer
   const [getApi, getVersion] = [readPointer(base, 0), readPointer(base, 1)]
@@ -137,24 +135,6 @@ function bindTable(table: Pointer): Api {
 
 function readPointer(at: Pointer, index: number): Pointer {
   return koffi.decode(at, index * 8, 'void *') as Pointer
-}
-
-/**
- * Calls run on stacks of koffi's own: as large as a thread's, since ONNX Runtime recurses with the depth of a graph.
- * Has to come before the first library of the process; another room may have been first.
- */
-function configureKoffi(): void {
-  const stack = 8 * 1024 * 1024
-  try {
-    koffi.config({
-      sync_stack_size: stack,
-      async_stack_size: stack,
-      resident_async_pools: 32,
-      max_async_calls: 4096,
-    })
-  } catch {
-    // The defaults (2 MiB, 128 KiB, 256 calls) do for ordinary models.
-  }
 }
 
 /** The address of memory of ours. It must be backed by an ArrayBuffer and outlive every use of the address. */

@@ -1,5 +1,5 @@
 import { ConchError } from '@conch/protocol'
-import koffi from 'koffi'
+import { koffi } from '../../native/contract.ts'
 
 /** An address in this process; computed with only inside a mapping whose size is known. */
 export type Address = bigint
@@ -36,7 +36,6 @@ function bind(): CLibrary {
   if (process.platform !== 'linux') {
     throw new ConchError('UNSUPPORTED', `Python models need Linux (memory files); this is ${process.platform}`)
   }
-  configureKoffi()
   // Referenced for ever: koffi unloads a library that is collected, under its functions.
   const library = koffi.load(null)
   const find = (name: string, result: string, parameters: readonly string[]) =>
@@ -53,16 +52,6 @@ function bind(): CLibrary {
     copyIn: find('memcpy', bytes, [bytes, bytes, 'size_t']) as CLibrary['copyIn'],
     copyOut: find('memcpy', bytes, [bytes, bytes, 'size_t']) as CLibrary['copyOut'],
     complaint: () => describeErrno(koffi.errno()),
-  }
-}
-
-/** As the rooms of other native libraries do: whichever comes first decides for the process. */
-function configureKoffi(): void {
-  const stack = 8 * 1024 * 1024
-  try {
-    koffi.config({ sync_stack_size: stack, async_stack_size: stack, resident_async_pools: 32, max_async_calls: 4096 })
-  } catch {
-    // Another room was first, with the same.
   }
 }
 
