@@ -1,6 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { Exchange } from '../exchange.ts'
 import { findHeader } from '../headers.ts'
+import type { Route } from './route.ts'
 
 /**
  * On a platform the size of the JSON part is told by the content type, and nothing is compressed (reference: cloud §A.1, §B):
@@ -26,4 +27,18 @@ function readSize(type: string, prefix: string): string | undefined {
     throw new ConchError('INVALID_ARG', `Unable to parse inference header size, value is out of range, got: ${text}`)
   }
   return String(Number(number))
+}
+
+/** A route that runs one model, with the platform's headers. */
+export function routeModel(model: string, prefix: string, answer: Route<Exchange>['answer']): Route<Exchange> {
+  return {
+    methods: ['POST'],
+    group: 'inference',
+    errors: 'text/plain',
+    answer: (exchange) => {
+      exchange.model = model
+      readPlatformHeaders(exchange, prefix)
+      return answer(exchange)
+    },
+  }
 }

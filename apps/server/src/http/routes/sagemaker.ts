@@ -2,9 +2,9 @@ import type { Exchange } from '../exchange.ts'
 import { answerGenerate, answerGenerateStream } from '../generate.ts'
 import { answerInfer } from '../infer.ts'
 import { findHeader } from '../headers.ts'
-import { sendEmpty, sendRefusal } from '../reply.ts'
+import { sendEmpty } from '../reply.ts'
 import { answerLive, answerReady } from '../server-facts.ts'
-import { readPlatformHeaders } from './binary-type.ts'
+import { readPlatformHeaders, routeModel } from './binary-type.ts'
 import { MultiModel } from './multi-model.ts'
 import { isOutOfMemory } from './out-of-memory.ts'
 import type { Door, Route } from './route.ts'
@@ -29,7 +29,7 @@ export function createSageMakerDoor(options: SageMakerOptions): Door<Exchange> {
     errors: 'text/plain',
     answer: options.pingMode === 'live' ? answerLive : answerReady,
   }
-  const invocations = routeInvocations(options)
+  const invocations = routeModel(options.defaultModel, BINARY, ANSWERS[options.inferenceType])
   return {
     binaryType: BINARY,
     modelErrorStatus: (message) => (isOutOfMemory(message) ? 507 : 400),
@@ -46,20 +46,6 @@ export function createSageMakerDoor(options: SageMakerOptions): Door<Exchange> {
 }
 
 const ANSWERS = { infer: answerInfer, generate: answerGenerate, generate_stream: answerGenerateStream } as const
-
-function routeInvocations({ defaultModel, inferenceType }: SageMakerOptions): Route<Exchange> {
-  const answer = ANSWERS[inferenceType]
-  return {
-    methods: ['POST'],
-    group: 'inference',
-    errors: 'text/plain',
-    answer: (exchange) => {
-      exchange.model = defaultModel
-      readPlatformHeaders(exchange, BINARY)
-      return answer(exchange)
-    },
-  }
-}
 
 function findModelRoute(
   models: MultiModel,
@@ -84,13 +70,6 @@ function findManagement(models: MultiModel, method: string, name: string): Route
 async function invoke(models: MultiModel, exchange: Exchange, name: string): Promise<void> {
   if (!models.has(name)) return sendEmpty(exchange, 404, 'text/plain')
   exchange.model = findHeader(exchange.req.rawHeaders, 'x-amzn-sagemaker-target-model') ?? name
-  try {
-    readPlatformHeaders(exchange, BINARY)
-  } catch (error) {
-    return sendRefusal(exchange, 400, {
-      type: 'text/plain',
-      text: error instanceof Error ? error.message : String(error),
-    })
-  }
+  readPlatformHeaders(exchange, BINARY)
   await answerInfer(exchange)
 }

@@ -3,7 +3,7 @@ import { findHeader } from '../headers.ts'
 import { answerInfer } from '../infer.ts'
 import { send, sendEmpty } from '../reply.ts'
 import { answerReady } from '../server-facts.ts'
-import { readPlatformHeaders } from './binary-type.ts'
+import { readPlatformHeaders, routeModel } from './binary-type.ts'
 import type { Door, Route } from './route.ts'
 import { findRoute } from './v2.ts'
 
@@ -33,16 +33,7 @@ export function createVertexDoor(options: VertexOptions): Door<Exchange> {
 function findPredict(exchange: Exchange, defaultModel: string): Route<Exchange> | undefined {
   const redirect = findHeader(exchange.req.rawHeaders, 'x-vertex-ai-triton-redirect')
   if (redirect !== undefined) return exchange.req.method === 'POST' ? findRedirect(exchange, redirect) : REFUSE_405
-  return {
-    methods: ['POST'],
-    group: 'inference',
-    errors: 'text/plain',
-    answer: (one) => {
-      one.model = defaultModel
-      readPlatformHeaders(one, BINARY)
-      return answerInfer(one)
-    },
-  }
+  return routeModel(defaultModel, BINARY, answerInfer)
 }
 
 const POST = ['POST']
