@@ -1,5 +1,6 @@
 import { parseBodyMemory } from './option-values.ts'
 import type { Values } from './option-values.ts'
+import type { PingPolicy } from './grpc/http2/ping-rules.ts'
 import { UsageError } from './command-line.ts'
 import { checkGrpc, parseRestrictions } from './settings.ts'
 import type { ApiGroup, Restriction } from './settings.ts'
@@ -20,15 +21,7 @@ export interface GrpcOptions {
   readonly compression: 'low' | 'medium' | 'high' | undefined
   /** Undefined = plain HTTP/2. */
   readonly tls: TlsFiles | undefined
-  /** Keep-alive, milliseconds; Infinity = never. */
-  readonly pings: {
-    readonly time: number
-    readonly timeout: number
-    readonly withoutCalls: boolean
-    readonly leastInterval: number
-    readonly strikes: number
-    readonly withoutData: number
-  }
+  readonly pings: PingPolicy
   /** Superset: answers server reflection. */
   readonly reflection: boolean
   readonly maxAgeMs: number | undefined
