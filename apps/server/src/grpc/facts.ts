@@ -3,7 +3,7 @@ import type { IndexEntry } from '@conch/engine'
 import { EXTENSIONS, PROTOCOL_VERSION } from '../version.ts'
 import type { Face } from './face.ts'
 import type { Fields } from './fields.ts'
-import { findVersion } from './version-text.ts'
+import { findVersion } from '../version-text.ts'
 
 function checkAlive({ engine }: Face): void {
   if (engine.phase === 'exiting') throw new ConchError('UNAVAILABLE', 'Server exiting')

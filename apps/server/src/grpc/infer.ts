@@ -2,7 +2,8 @@ import { encodeInferMessage, readInferMessage } from '@conch/protocol'
 import { newTimings } from '@conch/engine'
 import type { InferRequest, InferResponse } from '@conch/protocol'
 import type { Call } from './call.ts'
-import { prepareRequest, rank } from './prepare-request.ts'
+import { rankOutputs } from '../rank-outputs.ts'
+import { prepareRequest } from './prepare-request.ts'
 import { describeError, STATUS } from './status.ts'
 import { UnaryCall } from './unary.ts'
 import { watchCall } from './watch.ts'
@@ -35,6 +36,6 @@ async function infer(call: Call, bytes: Uint8Array, watch: Watch): Promise<void>
 }
 
 function answer(call: Call, request: InferRequest, response: InferResponse): void {
-  const message = encodeInferMessage(rank(call.face, request, response))
+  const message = encodeInferMessage(rankOutputs(call.face.engine, request, response))
   call.answer(message, call.face.options.compression)
 }

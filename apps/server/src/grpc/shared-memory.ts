@@ -1,5 +1,5 @@
-import { ConchError } from '@conch/protocol'
 import type { RegionStatus } from '@conch/engine'
+import { checkClientMemory } from '../client-memory.ts'
 import type { Face } from './face.ts'
 import type { Fields } from './fields.ts'
 
@@ -18,14 +18,14 @@ export function cudaStatus({ engine }: Face, request: Fields): Fields {
 }
 
 export function registerSystem(face: Face, request: Fields): Fields {
-  checkAllowed(face)
+  checkClientMemory(face)
   const [offset, byteSize] = [Number(request['offset']), Number(request['byte_size'])]
   face.engine.memory.registerSystem(nameOf(request), { key: request['key'] as string, offset, byteSize })
   return {}
 }
 
 export function registerCuda(face: Face, request: Fields): Fields {
-  checkAllowed(face)
+  checkClientMemory(face)
   face.engine.memory.registerCuda(nameOf(request), {
     handle: request['raw_handle'] as Uint8Array,
     deviceId: request['device_id'] as number,
@@ -35,23 +35,17 @@ export function registerCuda(face: Face, request: Fields): Fields {
 }
 
 export function unregisterSystem(face: Face, request: Fields): Fields {
-  checkAllowed(face)
+  checkClientMemory(face)
   face.engine.memory.unregister('system', nameOf(request))
   return {}
 }
 
 export function unregisterCuda(face: Face, request: Fields): Fields {
-  checkAllowed(face)
+  checkClientMemory(face)
   face.engine.memory.unregister('cuda', nameOf(request))
   return {}
 }
 
 function nameOf(request: Fields): string {
   return request['name'] as string
-}
-
-function checkAllowed({ allowClientShm }: Face): void {
-  if (allowClientShm) return
-  const text = "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable."
-  throw new ConchError('UNSUPPORTED', text)
 }

@@ -3,7 +3,8 @@ import { newTimings } from '@conch/engine'
 import type { Timings } from '@conch/engine'
 import type { ConchError, InferMessage, InferResponse, StreamAnswer } from '@conch/protocol'
 import type { Call, CallHandler } from './call.ts'
-import { prepareRequest, rank } from './prepare-request.ts'
+import { rankOutputs } from '../rank-outputs.ts'
+import { prepareRequest } from './prepare-request.ts'
 import type { Prepared } from './prepare-request.ts'
 import { describeError, GrpcError, STATUS } from './status.ts'
 import { watchCall } from './watch.ts'
@@ -89,7 +90,7 @@ export class StreamInfer implements CallHandler {
     try {
       const context = { signal: this.#call.signal, timings, trace, headers: this.#call }
       const response = await engine.infer(request, context)
-      this.#take(turn, { error: '', response: rank(this.#call.face, request, response), final: true })
+      this.#take(turn, { error: '', response: rankOutputs(this.#call.face.engine, request, response), final: true })
     } catch (error) {
       this.#take(turn, this.#failure(message, error, { timings, final: true }), describeError(error).status)
     }
@@ -107,7 +108,7 @@ export class StreamInfer implements CallHandler {
     const send = (response: InferResponse, final: boolean): void => {
       saidFinal ||= final
       watch.sending()
-      bytes += this.#send({ error: '', response: rank(this.#call.face, request, response), final })
+      bytes += this.#send({ error: '', response: rankOutputs(this.#call.face.engine, request, response), final })
     }
     try {
       const context = { signal: this.#call.signal, timings, trace, headers: this.#call, onError }

@@ -1,9 +1,11 @@
-import { classifyOutputs, ConchError, parseRawRequest } from '@conch/protocol'
+import { ConchError, parseRawRequest } from '@conch/protocol'
 import type { EncodedResponse, InferRequest, InferResponse } from '@conch/protocol'
 import { newTimings } from '@conch/engine'
 import { release } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import { forwardHeaders } from '../header-forwarding.ts'
+import { rankOutputs } from '../rank-outputs.ts'
+import { refuseVersion } from '../version-text.ts'
 import { chooseEncoding, readDigits } from './headers.ts'
 import type { ResponseEncoding } from './headers.ts'
 import { LIMITS } from './limits.ts'
@@ -41,7 +43,7 @@ export async function answerInfer(exchange: Exchange): Promise<void> {
     errors = 'text/plain'
     if (size >= LIMITS.releasedBytes) releaseOnceSent(exchange, ownBytes(body, request))
     watch.sending()
-    const sending = sendResponse(exchange, request, rank(exchange, request, response))
+    const sending = sendResponse(exchange, request, rankOutputs(face.engine, request, response))
     if (sending !== undefined) await sending
   } catch (error) {
     watch.sending()
@@ -79,11 +81,7 @@ function announcedLimit({ headers, face }: Exchange): number {
 
 /** Version numbers are 64-bit integers there; the path has digits only. */
 export function checkVersion(version: string): void {
-  if (version.length < 19 || BigInt(version) < 2n ** 63n) return
-  throw new ConchError(
-    'INVALID_ARG',
-    `failed to get model version from specified version string '${version}' (details: stol), version should be an integral value > 0`,
-  )
+  if (version.length >= 19 && BigInt(version) >= 2n ** 63n) refuseVersion(version)
 }
 
 /** The original reads a non-number as 0 and takes the body as a raw tensor; here it is refused (docs/compat.md). */
@@ -155,18 +153,6 @@ async function sendCompressed(
   const more = encoded.binary ? ['Inference-Header-Content-Length', String(encoded.json.length)] : []
   const compressed = await encodeBody(joinParts(encoded), coding)
   send(exchange, 200, { type, parts: [compressed], more: [...more, 'Content-Encoding', coding] })
-}
-
-/** The classification extension, for the outputs that asked for it. */
-function rank(exchange: Exchange, request: InferRequest, response: InferResponse): InferResponse {
-  if (!request.outputs.some((output) => output.classification > 0)) return response
-  const { engine } = exchange.face
-  const { model } = exchange
-  const batched = engine.config(model, response.version).max_batch_size > 0
-  return classifyOutputs(response, request, {
-    batched,
-    labels: (output) => engine.labels(model, response.version, output),
-  })
 }
 
 /** Bytes of the tensors that travel as JSON. */

@@ -1,6 +1,7 @@
 import { ConchError } from '@conch/protocol'
 import type { JsonValue } from '@conch/protocol'
 import type { RegionKind, RegionStatus } from '@conch/engine'
+import { checkClientMemory } from '../client-memory.ts'
 import type { Exchange } from './exchange.ts'
 import type { JsonObject } from './read-json.ts'
 import { isObject, requireJsonObject, wrongKind } from './read-json.ts'
@@ -31,7 +32,7 @@ function showCuda({ name, deviceId, byteSize }: RegionStatus) {
 
 /** `POST /v2/systemsharedmemory/region/{r}/register` (reference: http §7.1). */
 export async function answerSystemRegister(exchange: Exchange): Promise<void> {
-  checkAllowed(exchange)
+  checkClientMemory(exchange.face)
   const name = requireName(exchange, 'system')
   const body = await requireJsonObject(exchange)
   const key = requireMember(body, 'key')
@@ -47,7 +48,7 @@ export async function answerSystemRegister(exchange: Exchange): Promise<void> {
 
 /** `POST /v2/cudasharedmemory/region/{r}/register` (reference: http §7.4). */
 export async function answerCudaRegister(exchange: Exchange): Promise<void> {
-  checkAllowed(exchange)
+  checkClientMemory(exchange.face)
   const name = requireName(exchange, 'cuda')
   const body = await requireJsonObject(exchange)
   const raw = requireMember(body, 'raw_handle')
@@ -73,15 +74,9 @@ export function answerCudaUnregister(exchange: Exchange): void {
 }
 
 function unregister(exchange: Exchange, kind: RegionKind): void {
-  checkAllowed(exchange)
+  checkClientMemory(exchange.face)
   exchange.face.engine.memory.unregister(kind, exchange.scope)
   sendEmpty(exchange, 200, 'application/json')
-}
-
-function checkAllowed({ face }: Exchange): void {
-  if (face.allowClientShm) return
-  const text = "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable."
-  throw new ConchError('UNSUPPORTED', text)
 }
 
 function requireName({ scope }: Exchange, kind: RegionKind): string {

@@ -1,13 +1,8 @@
 import { newTimings, type Engine, type InferContext, type Timings } from '@conch/engine'
-import {
-  classifyOutputs,
-  encodeInferResponse,
-  parseInferRequest,
-  type InferRequest,
-  type InferResponse,
-} from '@conch/protocol'
+import { encodeInferResponse, parseInferRequest, type InferRequest, type InferResponse } from '@conch/protocol'
 import type { z } from 'zod'
 import type { AdminContext } from '../context.ts'
+import { rankOutputs } from '../../rank-outputs.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { inferSchema, InferResult, OutputView, StageTimes } from './playground.schema.ts'
 import { viewOutput } from './view-output.ts'
@@ -87,12 +82,7 @@ export function countBytes({ outputs }: InferResponse): number {
 
 /** JSON text of one v2 response. */
 export function printResponse(engine: Engine, request: InferRequest, response: InferResponse): string {
-  const { model, version } = response
-  const labels = (output: string) => engine.labels(model, version, output)
-  const batched = engine.config(model, version).max_batch_size > 0
-  const wants = request.outputs.some(({ classification }) => classification > 0)
-  const shown = wants ? classifyOutputs(response, request, { batched, labels }) : response
-  return Buffer.from(encodeInferResponse(shown, request).json).toString('utf8')
+  return Buffer.from(encodeInferResponse(rankOutputs(engine, request, response), request).json).toString('utf8')
 }
 
 /** Stages that were not reached take no time; the total is always known. */

@@ -21,11 +21,14 @@ export function readVersion(text: string): string {
   if (text === '') return ''
   const digits = LONG.exec(text)?.[1]
   const number = digits === undefined ? undefined : BigInt(digits)
-  if (number === undefined || number >= 2n ** 63n || number < -(2n ** 63n)) {
-    throw new ConchError(
-      'INVALID_ARG',
-      `failed to get model version from specified version string '${text}' (details: stol), version should be an integral value > 0`,
-    )
-  }
+  if (number === undefined || number >= 2n ** 63n || number < -(2n ** 63n)) refuseVersion(text)
   return number === -1n ? '' : String(number)
+}
+
+/** What is no 64-bit integer, in the original's words. */
+export function refuseVersion(text: string): never {
+  throw new ConchError(
+    'INVALID_ARG',
+    `failed to get model version from specified version string '${text}' (details: stol), version should be an integral value > 0`,
+  )
 }
