@@ -104,38 +104,30 @@ const JSON_TYPE = 'application/grpc+json'
 function openCall(face: Face, stream: H2Stream, tooLarge: boolean): Call {
   const call = new Call(face, stream)
   const timeout = call.header('grpc-timeout')
-  const timeoutMs = timeout === undefined ? undefined : parseTimeout(timeout)
-  const reason = tooLarge ? TOO_LARGE : findReason(face, call)
-  if (typeof reason === 'number') {
-    call.refuse(reason)
-    return call
-  }
-  const method = findMethod(face, call.header(':path') ?? '')
-  if (reason === undefined && method !== undefined) call.start(method.open(call), timeoutMs)
-  else call.fail(reason ?? new GrpcError(STATUS.UNIMPLEMENTED, ''))
+  const found = tooLarge ? TOO_LARGE : findMethod(face, call)
+  if (typeof found === 'number') call.refuse(found)
+  else if (found instanceof GrpcError) call.fail(found)
+  else call.start(found.open(call), timeout === undefined ? undefined : parseTimeout(timeout))
   return call
-}
-
-function findMethod({ options }: Face, path: string): Method | undefined {
-  return METHODS.get(path) ?? (options.reflection ? REFLECTION_METHODS.get(path) : undefined)
 }
 
 const TOO_LARGE = new GrpcError(STATUS.RESOURCE_EXHAUSTED, 'the metadata is larger than 16384 bytes')
 
-/** Why a call is not begun: a gRPC status, or the HTTP status of what is no gRPC call. */
-function findReason(face: Face, call: Call): GrpcError | number | undefined {
+/** The method, or why the call is not begun: a gRPC status, or the HTTP status of what is no gRPC call. */
+function findMethod(face: Face, call: Call): Method | GrpcError | number {
   if (call.header(':method') !== 'POST') return 405
   const type = call.header('content-type') ?? ''
   if (!type.startsWith('application/grpc') || type.startsWith(JSON_TYPE)) return 415
   const path = call.header(':path') ?? ''
   if (face.log.verbose > 0) face.log.write('verbose', `gRPC request: ${path}`)
-  const method = findMethod(face, path)
+  const method = METHODS.get(path) ?? (face.options.reflection ? REFLECTION_METHODS.get(path) : undefined)
   if (method === undefined) return new GrpcError(STATUS.UNIMPLEMENTED, '')
-  if (face.draining && method.group === 'inference') return new GrpcError(STATUS.UNAVAILABLE, SHUTTING_DOWN)
-  return findRestriction(face, call, method)
+  return findObstacle(face, call, method) ?? method
 }
 
-function findRestriction(face: Face, call: Call, { group }: Method): GrpcError | undefined {
+/** Why a method is closed to this call. */
+function findObstacle(face: Face, call: Call, { group }: Method): GrpcError | undefined {
+  if (face.draining && group === 'inference') return new GrpcError(STATUS.UNAVAILABLE, SHUTTING_DOWN)
   const restriction = face.options.restricted.get(group)
   if (restriction === undefined) return undefined
   const header = `triton-grpc-protocol-${restriction.header}`
